@@ -144,7 +144,7 @@ bench: all $(B)/packages.bench
 
 DEST = $(DESTDIR)$(PREFIX)
 # $(call install_tree,FOLDER,FIND'S CONDITION,TO)
-install_tree = @cd $(1) && find . -type f $(2) -exec install -Dm644 {} "$(abspath $(DEST))/$(3)/{}" \;
+install_tree = @to="$$(realpath -m "$(DEST)/$(3)")" && cd $(1) && find . -type f $(2) -exec install -Dm644 {} "$$to/{}" \;
 
 install: all
 	@install -Dm755 $(B)/bp-opt "$(DEST)/bin/bp-opt"

@@ -1,19 +1,23 @@
 # The lit suite: `make check-lit [FILTER=regex]`, or `lit test/lit/…` for a build in ./build or in $BP_BUILD.
 # RUN lines are run by bash and find bp-opt, FileCheck, not and split-file on the PATH.
 import os
-
-import lit.formats
+import shlex
+import sys
 
 if not hasattr(config, "build"):
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     build = os.environ.get("BP_BUILD", os.path.join(root, "build"))
     lit_config.load_config(config, os.path.join(build, "test", "lit.site.cfg.py"))
 else:
+    source = os.path.realpath(config.source)
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.join(source, "test", "lit"))
+    from quoting import ShTest
+
     config.name = "bp-opt"
-    config.test_format = lit.formats.ShTest(execute_external=True)
+    config.test_format = ShTest(execute_external=True)
     config.suffixes = [".bpir", ".test", ".txt"]
     config.excludes = ["Inputs"]
-    source = os.path.realpath(config.source)
     config.test_source_root = os.path.join(source, "test", "lit")
     config.test_exec_root = os.path.join(config.build, "test", "lit")
 
@@ -25,5 +29,5 @@ else:
             config.environment[name] = os.environ[name]
 
     # %roundtrip FILE [OPTION...]: what test/roundtrip says.
-    config.substitutions.append(("%roundtrip", "bash '%s'" % os.path.join(source, "test", "roundtrip")))
-    config.substitutions.append(("%{examples}", os.path.join(source, "examples")))
+    config.substitutions.append(("%roundtrip", "bash " + shlex.quote(os.path.join(source, "test", "roundtrip"))))
+    config.substitutions.append(("%{examples}", shlex.quote(os.path.join(source, "examples"))))
