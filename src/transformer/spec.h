@@ -1,0 +1,65 @@
+/*
+ * What the training algebra is asked about: a model, a workload and a strategy, as plain numbers. Whoever fills them
+ * in has typed fields behind them; what they may hold together is said by contract.h.
+ */
+#ifndef TRANSFORMER_SPEC_H
+#define TRANSFORMER_SPEC_H
+
+#include "support/base.h"
+
+/* A decoder of equal blocks. heads * head_size, the attention width, may differ from hidden. */
+struct transformer_model {
+    const char *name;
+    u64 hidden;
+    u64 feedforward;
+    u64 heads;
+    u64 head_size;
+    u64 sequence;
+    u64 blocks;
+    u64 vocabulary;         /* 0: not stated; only the conventions of convention.h need it */
+};
+
+struct training_workload {
+    u64 batch;              /* sequences of one step, over all ranks */
+    u64 microbatch;         /* sequences that one rank takes at once */
+    u64 element_bytes;      /* of weights and activations: 1, 2 or 4 */
+};
+
+enum tensor_communication {
+    COMMUNICATION_ALL_REDUCE,                       /* the boundary of a block is replicated */
+    COMMUNICATION_REDUCE_SCATTER_ALL_GATHER,        /* the boundary is split along the sequence */
+};
+
+enum pipeline_schedule {
+    SCHEDULE_SINGLE_STAGE,
+    SCHEDULE_GPIPE,
+    SCHEDULE_ONE_F_ONE_B,
+    SCHEDULE_INTERLEAVED_ONE_F_ONE_B,
+    SCHEDULE_FORWARD_ONLY,
+};
+
+enum recompute_policy { RECOMPUTE_NONE, RECOMPUTE_ATTENTION, RECOMPUTE_FULL };
+
+struct training_strategy {
+    u64 tensor;             /* ranks that share one block */
+    enum tensor_communication communication;
+    u64 pipeline;           /* stages */
+    enum pipeline_schedule schedule;
+    u64 virtual_stages;     /* chunks of a stage; 1 where stages aren't interleaved */
+    u64 data;               /* replicas */
+    bool optimizer_sharding;
+    enum recompute_policy recompute;
+    bool fused_activation;
+    bool input_regather;    /* gathered inputs are dropped and gathered again for the weight gradients */
+    u64 world;              /* ranks in all as stated; 0: not stated */
+};
+
+/* The words of the text. */
+static inline const char *schedule_word(enum pipeline_schedule s)
+{
+    static const char *const words[] = { "single_stage", "gpipe", "one_f_one_b", "interleaved_one_f_one_b",
+                                         "forward_only" };
+    return words[s];
+}
+
+#endif
