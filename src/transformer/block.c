@@ -221,7 +221,8 @@ static void sum_memory(struct derivation *d, const struct formula_scope *quantit
         add(d, "block", "activation_gradients", &m->activation_gradients, l->activation_gradient_bytes);
         add(d, "block", "optimizer", &m->optimizer, l->optimizer_bytes);
     }
-    m->checkpoint = full ? evaluate(d, "block", "e*Q", quantities) : 0;
+    d->out->boundary = evaluate(d, "block", "e*Q", quantities);
+    m->checkpoint = full ? d->out->boundary : 0;
 }
 
 static bool is_nothing(const struct block_work *w)

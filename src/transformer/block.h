@@ -87,6 +87,7 @@ struct block {
     struct block_invocation invocations[MAX_INVOCATIONS];   /* in the order of execution */
     u32 n;
     struct block_memory memory;
+    qty boundary;                                           /* bytes of the block's input, and of its output, on a rank */
     struct block_work phases[PHASES];                       /* sums over the invocations */
     u32 phase_counts[PHASES];
 };

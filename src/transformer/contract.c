@@ -39,29 +39,28 @@ static void find(struct check *c, enum contract_rule rule, enum contract_item it
     c->report(c->state, &f);
 }
 
-/* A text with a number per %s is formatted in one place. */
 #define TEXT(c, ...) arena_format((c)->arena, __VA_ARGS__)
 
 enum { DIVISORS_SHOWN = 32, DIVISOR_SEARCH = 1 << 16 };
 
-/* "legal for heads: 1, 2, 4, 13, 26, 52": the divisors of VALUE, at most DIVISORS_SHOWN. */
+/* "legal are the divisors of heads 52: 1 2 4 13 26 52", at most DIVISORS_SHOWN of them. */
 static const char *divisors(struct check *c, const char *field, u64 value)
 {
     u64 small[DIVISORS_SHOWN + 1];
     size_t n = 0;
     struct out o;
     out_memory(&o);
-    out_printf(&o, "%s %" PRIu64 " can be split by", field, value);
+    out_printf(&o, "legal are the divisors of %s %" PRIu64 ":", field, value);
     for (u64 d = 1; d <= value / d && d < DIVISOR_SEARCH && n <= DIVISORS_SHOWN; d++)
         if (value % d == 0)
             small[n++] = d;
     size_t shown = 0, pairs = n > 0 && small[n - 1] == value / small[n - 1] ? n - 1 : n;
     for (size_t i = 0; i < n && shown < DIVISORS_SHOWN; i++, shown++)
-        out_printf(&o, "%s%" PRIu64, shown ? ", " : " ", small[i]);
+        out_printf(&o, " %" PRIu64, small[i]);
     for (size_t i = pairs; i-- > 0 && shown < DIVISORS_SHOWN; shown++)
-        out_printf(&o, ", %" PRIu64, value / small[i]);
+        out_printf(&o, " %" PRIu64, value / small[i]);
     if (shown < n + pairs)
-        out_string(&o, ", …");
+        out_string(&o, " …");
     const char *text = arena_copy(c->arena, o.data, o.n);
     out_free(&o);
     return text;
@@ -150,7 +149,7 @@ static void check_stages(struct check *c)
     find(c, RULE_VIRTUAL_STAGES_BLOCKS, CONTRACT_STRATEGY, "virtual_stages", rest,
          TEXT(c, "blocks %" PRIu64 " is not divisible by pipeline %" PRIu64 " x virtual_stages %" PRIu64
               " = %s: remainder %" PRIu64, blocks, p, v, u128_text(chunks, product), rest),
-         divisors(c, "blocks of a stage:", blocks / p));
+         divisors(c, "the blocks of a stage,", blocks / p));
 }
 
 static void check_schedule(struct check *c)

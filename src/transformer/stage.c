@@ -89,9 +89,10 @@ bool stage_derive_memory(struct exprs *x, const struct transformer_model *m, con
                          struct block_fault *fault)
 {
     u64 blocks = stage_blocks(m, s), chunks = chunks_of(s);
-    u128 held, in_flight = stage_peak_chunks(s, stage_microbatches(w, s), 0);
-    if (!u128_mul(blocks, in_flight, &held) || !u128_div_exact(held, chunks, &held)) {
-        *fault = (struct block_fault){ "stage", "L*k", held ? EXPR_INEXACT : EXPR_OVERFLOW };
+    u128 held = blocks;
+    bool fits = u128_mul(held, stage_peak_chunks(s, stage_microbatches(w, s), 0), &held);
+    if (!fits || !u128_div_exact(held, chunks, &held)) {
+        *fault = (struct block_fault){ "stage", "L*k", fits ? EXPR_INEXACT : EXPR_OVERFLOW };
         return false;
     }
     const struct formula_name names[] = {
