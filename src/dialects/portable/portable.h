@@ -1,0 +1,67 @@
+/* portable: exact work, buffers with sizes per rank, resources and capabilities; nothing of a target. */
+#ifndef DIALECTS_PORTABLE_PORTABLE_H
+#define DIALECTS_PORTABLE_PORTABLE_H
+
+#include "ir/item.h"
+
+#define DEF "dialects/portable/portable.def"
+#include "ir/enums.h"
+enum portable_entity {
+#define ENTITY(id, ...) id,
+#include DEF
+#undef DEF
+    PORTABLE_ENTITIES
+};
+
+struct portable_symbol {
+    struct stmt s;
+    u8 kind;
+    u64 multiple_of;    /* 0: nothing known */
+};
+
+struct portable_mesh {
+    struct stmt s;
+    u32 axes;
+};
+
+struct portable_order {
+    struct stmt s;
+    u8 order;
+};
+
+struct portable_buffer {
+    struct stmt s;
+    u8 role, storage;
+    u32 note;
+    qty size;
+    u64 align;
+};
+
+enum portable_work {
+    PORTABLE_OPERATIONS, PORTABLE_READ, PORTABLE_WRITE, PORTABLE_MESSAGE, PORTABLE_TEMPORARY, PORTABLE_PERSISTENT_BYTES,
+    PORTABLE_WORK
+};
+
+struct portable_task {
+    struct stmt s;
+    u8 body, phase;
+    atom operation;
+    u32 operands, results, ranks;
+    atom layer, group;
+    u32 after, effects, require, implement, attributes, note;
+    u64 source, destination;        /* UINT64_MAX: none */
+    qty work[PORTABLE_WORK];
+};
+
+struct portable_objective {
+    struct stmt s;
+    u8 direction, kind;
+    double weight;
+};
+
+extern const struct dialect portable_dialect;
+
+struct verifier;
+void portable_verify(struct verifier *v);
+
+#endif

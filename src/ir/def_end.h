@@ -1,0 +1,6 @@
+/* Tail of every .def. No guard on purpose. */
+#undef ENUMERATION
+#undef GROUP
+#undef ENTITY
+#undef OPERATION
+#undef RULE

@@ -1,0 +1,269 @@
+#include "ir/item.h"
+
+#include "ir/print.h"
+
+#define WORD_TABLE(name, ...) \
+    static const struct word name##_words[] = { __VA_ARGS__ }; \
+    const struct enumeration name##_enum = { #name, name##_words, COUNT(name##_words) };
+
+WORD_TABLE(lineage,
+    { "", "not written" }, { "from", "lowered from" }, { "cloned", "a copy of" }, { "decomposed", "a part of" },
+    { "fused", "made of several" }, { "generated", "added because of" }, { "preserved", "unchanged from" })
+WORD_TABLE(effect,
+    { "read", "" }, { "write", "" }, { "update", "" }, { "allocate", "" }, { "random", "" }, { "io", "" }, { "call", "" })
+WORD_TABLE(resource,
+    { "compute", "operations" }, { "memory_capacity", "bytes" }, { "memory_bandwidth", "bytes moved" },
+    { "network", "bytes sent" }, { "storage", "bytes" }, { "host_control", "calls" }, { "synchronization", "events" })
+WORD_TABLE(scope,
+    { "per_rank", "each rank needs it" }, { "per_task", "the task needs it once" }, { "shared", "the tasks share it" })
+WORD_TABLE(symbol_kind, { "integer", "a positive integer" })
+WORD_TABLE(reduction,
+    { "none", "" }, { "sum", "" }, { "max", "" }, { "min", "" }, { "product", "" })
+
+struct item *item_new(struct context *ctx, const struct item_kind *kind, atom name)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct item *it = ARENA_NEW(&arena, struct item);
+    *it = (struct item){ .ctx = ctx, .kind = kind, .name = name, .arena = arena, .begin = NO_PLACE };
+    it->header.begin = it->header.parent.begin = NO_PLACE;
+    *VEC_PUSH(it->pool, it->n_pool, it->cap_pool) = 0;      /* handle 0: the empty list */
+    return it;
+}
+
+static void symtab_free(struct symtab *t)
+{
+    if (t->slots)
+        block_free(t->slots, (t->mask + (size_t)1) * sizeof *t->slots);
+}
+
+void item_free(struct item *it)
+{
+    symtab_free(&it->symbols);
+    symtab_free(&it->values);
+    symtab_free(&it->dollars);
+    block_free(it->pool, it->cap_pool * sizeof *it->pool);
+    if (it->stmts)
+        block_free(it->stmts, it->cap_stmts * sizeof *it->stmts);
+    struct arena arena = it->arena;
+    arena_free(&arena);
+}
+
+static void set_fallbacks(struct stmt *s, const struct field *fields)
+{
+    for (const struct field *f = fields; f->kind != FIELD_END; f++)
+        if (f->kind == FIELD_FACTS)
+            set_fallbacks(s, f->aux);
+        else if (f->fallback && f->kind != FIELD_RESULTS)
+            field_set(s, f, f->fallback);
+}
+
+static struct stmt *new_stmt(struct item *it, u32 entity)
+{
+    const struct entity *e = &it->kind->entities[entity];
+    struct stmt *s = arena_alloc(&it->arena, e->size);
+    s->entity = (u8)entity;
+    s->begin = NO_PLACE;
+    set_fallbacks(s, e->fields);
+    return s;
+}
+
+struct stmt *item_add(struct item *it, u32 entity)
+{
+    struct stmt *s = new_stmt(it, entity);
+    return *VEC_PUSH(it->stmts, it->n_stmts, it->cap_stmts) = s;
+}
+
+struct stmt *item_add_result(struct item *it, u32 entity)
+{
+    struct stmt *s = new_stmt(it, entity);
+    s->is_result = true;
+    return s;
+}
+
+/* ---- Names: open addressing by atom; atoms of new names are consecutive, so neighbours stay neighbours. ---- */
+
+static struct stmt **symtab_slot(const struct symtab *t, atom name)
+{
+    u32 i = name & t->mask;
+    while (t->slots[i] && t->slots[i]->name != name)
+        i = (i + 1) & t->mask;
+    return &t->slots[i];
+}
+
+static void symtab_grow(struct symtab *t)
+{
+    struct symtab bigger = { .n = t->n, .mask = t->slots ? t->mask * 2 + 1 : 15 };
+    bigger.slots = block_grow(NULL, 0, (bigger.mask + (size_t)1) * sizeof *bigger.slots);
+    for (u32 i = 0; t->slots && i <= t->mask; i++)
+        if (t->slots[i])
+            *symtab_slot(&bigger, t->slots[i]->name) = t->slots[i];
+    symtab_free(t);
+    *t = bigger;
+}
+
+static struct stmt *symtab_find(const struct symtab *t, atom name)
+{
+    return t->slots ? *symtab_slot(t, name) : NULL;
+}
+
+static struct symtab *table_of(struct item *it, const struct stmt *s)
+{
+    const struct entity *e = stmt_entity(it, s);
+    return e->flags & ENTITY_VALUE ? &it->values : e->fields[0].kind == FIELD_DOLLAR_NAME ? &it->dollars : &it->symbols;
+}
+
+struct stmt *item_declare(struct item *it, struct stmt *s)
+{
+    struct symtab *t = table_of(it, s);
+    if (!t->slots || t->n > t->mask / 2)
+        symtab_grow(t);
+    struct stmt **slot = symtab_slot(t, s->name);
+    if (*slot)
+        return *slot;
+    *slot = s;
+    t->n++;
+    return NULL;
+}
+
+struct stmt *item_symbol(const struct item *it, atom name) { return symtab_find(&it->symbols, name); }
+struct stmt *item_value(const struct item *it, atom name) { return symtab_find(&it->values, name); }
+struct stmt *item_dollar(const struct item *it, atom name) { return symtab_find(&it->dollars, name); }
+
+struct stmt *item_ref(const struct item *it, u32 ref)
+{
+    return symtab_find(ref_is_value(ref) ? &it->values : &it->symbols, ref_atom(ref));
+}
+
+/* ---- Lists ---- */
+
+u32 item_list(struct item *it, const u32 *elements, u32 n)
+{
+    u32 last = it->last_list;
+    if (last && it->pool[last] == n && !memcmp(&it->pool[last + 1], elements, n * sizeof *elements))
+        return last;
+    u32 handle = it->n_pool;
+    *VEC_PUSH(it->pool, it->n_pool, it->cap_pool) = n;
+    for (u32 i = 0; i < n; i++)
+        *VEC_PUSH(it->pool, it->n_pool, it->cap_pool) = elements[i];
+    return it->last_list = handle;
+}
+
+bool ranks_contain(const struct item *it, u32 handle, u32 rank)
+{
+    const u32 *at = list_at(it, handle);
+    for (u32 i = 0; i + 1 < list_n(it, handle); i += 2)
+        if (rank >= at[i] && rank <= at[i + 1])
+            return true;
+    return !handle;
+}
+
+/* ---- Fields by row ---- */
+
+u64 field_get(const struct stmt *s, const struct field *f)
+{
+    const void *at = field_at(s, f);
+    switch (f->kind) {
+    case FIELD_ENUM:
+    case FIELD_BOOL:
+        return *(const u8 *)at;
+    case FIELD_INTEGER:
+    case FIELD_QUANTITY:
+    case FIELD_FLOAT:
+        return *(const u64 *)at;
+    default:
+        return *(const u32 *)at;
+    }
+}
+
+void field_set(struct stmt *s, const struct field *f, u64 value)
+{
+    void *at = field_at(s, f);
+    switch (f->kind) {
+    case FIELD_ENUM:
+    case FIELD_BOOL:
+        *(u8 *)at = (u8)value;
+        break;
+    case FIELD_INTEGER:
+    case FIELD_QUANTITY:
+    case FIELD_FLOAT:
+        *(u64 *)at = value;
+        break;
+    default:
+        *(u32 *)at = (u32)value;
+    }
+}
+
+static bool group_is_default(const struct stmt *s, const struct field *facts)
+{
+    for (const struct field *f = facts; f->kind != FIELD_END; f++)
+        if (field_get(s, f) != f->fallback)
+            return false;
+    return true;
+}
+
+bool field_is_default(const struct item *it, const struct stmt *s, const struct field *f)
+{
+    (void)it;
+    switch (f->kind) {
+    case FIELD_FACTS:
+        return group_is_default(s, f->aux);
+    case FIELD_LINEAGE:
+        return s->lineage_kind == LINEAGE_NONE;
+    case FIELD_RESULTS:
+        return field_get(s, f) == 0;
+    default:
+        return field_get(s, f) == f->fallback;
+    }
+}
+
+u32 item_attribute(const struct item *it, u32 attributes, atom name)
+{
+    const u32 *at = list_at(it, attributes);
+    for (u32 i = 0; i + 1 < list_n(it, attributes); i += 2)
+        if (at[i] == name)
+            return at[i + 1];
+    return 0;
+}
+
+struct digest item_digest(struct item *it)
+{
+    if (digest_is_none(it->digest)) {
+        struct out o;
+        out_digest(&o);
+        print_item(&o, it);
+        it->digest = digest_finish(&o);
+    }
+    return it->digest;
+}
+
+/* ---- Files ---- */
+
+void module_init(struct module *m, struct context *ctx, const struct source *src)
+{
+    *m = (struct module){ .ctx = ctx, .src = src };
+}
+
+void module_free(struct module *m)
+{
+    for (u32 i = 0; i < m->n; i++)
+        item_free(m->items[i]);
+    if (m->items)
+        block_free(m->items, m->cap * sizeof *m->items);
+    if (m->trivia)
+        block_free(m->trivia, m->cap_trivia * sizeof *m->trivia);
+    *m = (struct module){ .ctx = m->ctx };
+}
+
+void module_add(struct module *m, struct item *it)
+{
+    *VEC_PUSH(m->items, m->n, m->cap) = it;
+}
+
+struct item *module_find(const struct module *m, atom name)
+{
+    for (u32 i = 0; i < m->n; i++)
+        if (m->items[i]->name == name)
+            return m->items[i];
+    return NULL;
+}

@@ -1,0 +1,171 @@
+/*
+ * Items: one program, plan or session item each, immutable once built. A statement is the typed C struct of its
+ * entity (its first member is a struct stmt), in the item's arena; lists live in the item's pool of 32-bit words and
+ * are named by handles, so that a task stays about a hundred bytes.
+ */
+#ifndef IR_ITEM_H
+#define IR_ITEM_H
+
+#include "ir/context.h"
+#include "support/digest.h"
+
+enum lineage_kind {
+    LINEAGE_NONE,           /* not written: see item_lineage */
+    LINEAGE_LOWERED, LINEAGE_CLONED, LINEAGE_DECOMPOSED, LINEAGE_FUSED, LINEAGE_GENERATED, LINEAGE_PRESERVED,
+};
+
+extern const struct enumeration lineage_enum;       /* "", "", "cloned", … the word before `from` */
+extern const struct enumeration effect_enum;        /* read write update allocate random io call */
+extern const struct enumeration resource_enum;      /* compute memory_capacity … */
+extern const struct enumeration scope_enum;         /* per_rank per_task shared */
+extern const struct enumeration symbol_kind_enum;    /* integer */
+extern const struct enumeration reduction_enum;     /* sum max min product */
+
+enum effect { EFFECT_READ, EFFECT_WRITE, EFFECT_UPDATE, EFFECT_ALLOCATE, EFFECT_RANDOM, EFFECT_IO, EFFECT_CALL };
+enum resource { RESOURCE_COMPUTE, RESOURCE_MEMORY_CAPACITY, RESOURCE_MEMORY_BANDWIDTH, RESOURCE_NETWORK,
+                RESOURCE_STORAGE, RESOURCE_HOST_CONTROL, RESOURCE_SYNCHRONIZATION };
+enum scope { SCOPE_PER_RANK, SCOPE_PER_TASK, SCOPE_SHARED };
+enum reduction { REDUCTION_NONE, REDUCTION_SUM, REDUCTION_MAX, REDUCTION_MIN, REDUCTION_PRODUCT };
+
+#define NO_PLACE UINT32_MAX
+
+struct stmt {
+    atom name;              /* 0: none */
+    u32 begin;              /* byte offset in the item's source, or NO_PLACE */
+    u32 written;            /* bit i: the i-th field of the entity was written (parsed items only) */
+    u32 lineage;            /* handle: refs */
+    u8 lineage_kind;
+    u8 entity;              /* index in the item kind's table */
+    u8 is_result;           /* a value declared as a result, not a statement of its own */
+    u8 spare;
+};
+
+/* A reference: @name or %name. */
+#define REF_SYMBOL(atom_) ((u32)(atom_) << 1)
+#define REF_VALUE(atom_) ((u32)(atom_) << 1 | 1)
+static inline atom ref_atom(u32 ref) { return ref >> 1; }
+static inline bool ref_is_value(u32 ref) { return ref & 1; }
+
+struct pin {
+    atom item;
+    struct digest digest;   /* none: not pinned */
+    u32 begin;              /* where it is written, or NO_PLACE */
+};
+
+struct header {
+    u32 major, minor;
+    struct pin parent;      /* item 0: none */
+    atom pass;              /* 0: no `by` */
+    u32 revision;
+    struct pin *using;
+    u32 n_using;
+    u32 begin;
+};
+
+struct symtab {
+    struct stmt **slots;
+    u32 n, mask;
+};
+
+struct item {
+    struct context *ctx;
+    const struct item_kind *kind;
+    atom name;
+    struct header header;
+    struct stmt **stmts;
+    u32 n_stmts, cap_stmts;
+    u32 *pool;
+    u32 n_pool, cap_pool;
+    u32 last_list;          /* newest list: a repeated list costs nothing */
+    struct symtab symbols, values, dollars;     /* @, %, $ */
+    struct arena arena;
+    const struct source *src;       /* NULL: made by a pass */
+    u32 begin, body, end;   /* offsets of the keyword, behind `{`, and behind `}` */
+    struct digest digest;   /* none until item_digest computed it */
+    bool damaged;           /* a syntax error was reported in it: it is not verified */
+};
+
+struct item *item_new(struct context *ctx, const struct item_kind *kind, atom name);
+void item_free(struct item *it);
+
+/* A new statement at the end. Fields are zero; REQUIRED head fields are the caller's to set. */
+struct stmt *item_add(struct item *it, u32 entity);
+
+/* A value declared as a result of a task: an entity, but no statement of its own. */
+struct stmt *item_add_result(struct item *it, u32 entity);
+
+/* Enters the statement's name; returns the earlier holder of the name, or NULL. */
+struct stmt *item_declare(struct item *it, struct stmt *s);
+
+struct stmt *item_symbol(const struct item *it, atom name);     /* @name or NULL */
+struct stmt *item_value(const struct item *it, atom name);      /* %name or NULL */
+struct stmt *item_dollar(const struct item *it, atom name);     /* $name or NULL */
+struct stmt *item_ref(const struct item *it, u32 ref);
+
+static inline const struct entity *stmt_entity(const struct item *it, const struct stmt *s)
+{
+    return &it->kind->entities[s->entity];
+}
+
+/* ---- Lists ---- */
+u32 item_list(struct item *it, const u32 *elements, u32 n);     /* a handle; n = 0 gives a handle too (not 0) */
+static inline u32 list_n(const struct item *it, u32 handle) { return it->pool[handle]; }
+static inline const u32 *list_at(const struct item *it, u32 handle) { return &it->pool[handle + 1]; }
+
+/* Pairs of words that hold 64 bits. */
+static inline u64 pair_get(const u32 *at) { return at[0] | (u64)at[1] << 32; }
+static inline void pair_put(u32 *at, u64 value) { at[0] = (u32)value; at[1] = (u32)(value >> 32); }
+
+/* Rank sets are lists of first, last pairs; handle 0 is every rank. */
+bool ranks_contain(const struct item *it, u32 handle, u32 rank);
+
+/*
+ * An implement list: records behind one another, each
+ *     capability atom, n, n alternatives (atoms), dict handle
+ */
+#define IMPLEMENT_SIZE(record) ((record)[1] + 3)
+
+/* ---- Fields by row ---- */
+static inline void *field_at(const struct stmt *s, const struct field *f)
+{
+    return (char *)s + f->offset;
+}
+/* The value of an atom- or handle-sized, byte-sized or 64-bit field, widened. Not for groups, names, lineage. */
+u64 field_get(const struct stmt *s, const struct field *f);
+void field_set(struct stmt *s, const struct field *f, u64 value);
+/* True when the printer leaves the field out: absent, or equal to its fallback. */
+bool field_is_default(const struct item *it, const struct stmt *s, const struct field *f);
+
+/* The value of an operation's own clause, or 0 (an attr handle, ir/attr.h). */
+u32 item_attribute(const struct item *it, u32 attributes, atom name);
+
+/* Digest of the canonical text: what `xxhsum -H2` prints for `bp-opt --canonical --item=@name`. Computed once. */
+struct digest item_digest(struct item *it);
+
+/* NULL, or the first statement (or the header) that differs, named in *what (in the item's arena). */
+bool item_equal(const struct item *a, const struct item *b, const char **what);
+
+/* ---- Files ---- */
+enum trivia_kind { TRIVIA_COMMENT, TRIVIA_BLANK };
+
+struct trivia {
+    u32 begin, end;
+    u8 kind;
+    u8 own_line;            /* a comment that stands first on its line */
+};
+
+struct module {
+    struct context *ctx;
+    const struct source *src;
+    struct item **items;
+    u32 n, cap;
+    struct trivia *trivia;  /* in order of place */
+    u32 n_trivia, cap_trivia;
+};
+
+void module_init(struct module *m, struct context *ctx, const struct source *src);
+void module_free(struct module *m);         /* frees its items too */
+void module_add(struct module *m, struct item *it);
+struct item *module_find(const struct module *m, atom name);
+
+#endif

@@ -1,0 +1,469 @@
+#define _GNU_SOURCE
+/* The schema's own rules; the dialects' follow in dialects/<d>/verify.c. */
+#include "ir/verify.h"
+
+#include "ir/attr.h"
+#include "ir/print.h"
+#include "support/quantity.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+/* ---- Reporting ---- */
+
+static struct loc place(const struct verifier *v, const struct stmt *s, const char *field, const char *text)
+{
+    return v->ctx->locate ? v->ctx->locate(v->item, s, field, text) : (struct loc){ 0 };
+}
+
+#define FORMAT(buffer) \
+    char buffer[2048]; \
+    do { \
+        va_list args; \
+        va_start(args, format); \
+        vsnprintf(buffer, sizeof buffer, format, args); \
+        va_end(args); \
+    } while (0)
+
+static void add_context(struct verifier *v, const struct stmt *s, struct loc at)
+{
+    if (at.src)
+        return;
+    const char *item = symbol_text(v->item, v->item->name);
+    if (s && s->name)
+        diag_context(v->ctx->diags, "%s, %s", item, stmt_text(v->item, s));
+    else
+        diag_context(v->ctx->diags, "%s", item);
+}
+
+bool verify_error(struct verifier *v, const struct stmt *s, const char *field, const char *text, const char *code,
+                  const char *format, ...)
+{
+    FORMAT(buffer);
+    struct loc at = place(v, s, field, text);
+    v->errors++;
+    diag_error(v->ctx->diags, at, code, "%s", buffer);
+    add_context(v, s, at);
+    return false;
+}
+
+bool verify_warning(struct verifier *v, const struct stmt *s, const char *field, const char *text, const char *code,
+                    const char *format, ...)
+{
+    FORMAT(buffer);
+    struct loc at = place(v, s, field, text);
+    diag_warning(v->ctx->diags, at, code, "%s", buffer);
+    add_context(v, s, at);
+    return false;
+}
+
+void verify_note(struct verifier *v, const struct stmt *at, const char *field, const char *text, const char *format, ...)
+{
+    FORMAT(buffer);
+    diag_note(v->ctx->diags, place(v, at, field, text), "%s", buffer);
+}
+
+void verify_note_legal(struct verifier *v, const char *format, ...)
+{
+    FORMAT(buffer);
+    diag_note(v->ctx->diags, (struct loc){ 0 }, "%s", buffer);
+}
+
+static const char *name_text(const struct item *it, char sigil, atom name)
+{
+    struct out o;
+    out_memory(&o);
+    out_name(&o, &it->ctx->names, sigil, name);
+    const char *text = arena_copy(&it->ctx->arena, o.data, o.n);
+    out_free(&o);
+    return text;
+}
+
+const char *value_text(const struct item *it, atom name) { return name_text(it, '%', name); }
+const char *symbol_text(const struct item *it, atom name) { return name_text(it, '@', name); }
+
+const char *stmt_text(const struct item *it, const struct stmt *s)
+{
+    const struct entity *e = stmt_entity(it, s);
+    if (!s->name)
+        return e->keyword;
+    return name_text(it, e->flags & ENTITY_VALUE ? '%' : e->fields[0].kind == FIELD_DOLLAR_NAME ? '$' : '@', s->name);
+}
+
+static const char *nearest_in(const struct item *it, const struct symtab *t, atom name)
+{
+    const char *names[512];
+    size_t n = 0;
+    for (u32 i = 0; t->slots && i <= t->mask && n < COUNT(names); i++)
+        if (t->slots[i])
+            names[n++] = context_text(it->ctx, t->slots[i]->name);
+    return nearest_name(context_text(it->ctx, name), names, n);
+}
+
+const char *nearest_symbol(const struct item *it, atom name) { return nearest_in(it, &it->symbols, name); }
+const char *nearest_value(const struct item *it, atom name) { return nearest_in(it, &it->values, name); }
+
+/* ---- Fields ---- */
+
+struct symbol_check {
+    struct verifier *v;
+    const struct stmt *s;
+    const struct field *f;
+};
+
+static void check_symbol(void *state, atom symbol)
+{
+    struct symbol_check *c = state;
+    if (item_dollar(c->v->item, symbol))
+        return;
+    verify_error(c->v, c->s, c->f->name, NULL, "ir.symbol.undeclared", "$%s is not declared", context_text(c->v->ctx, symbol));
+    verify_note_legal(c->v, "declare it in the item: `symbol $%s : integer`", context_text(c->v->ctx, symbol));
+}
+
+static void check_quantity(struct verifier *v, const struct stmt *s, const struct field *f, qty q)
+{
+    if (qty_is_small(q))
+        return;
+    if (qty_is_negative(v->ctx->exprs, q))
+        verify_error(v, s, f->name, NULL, "quantity.negative", "`%s` can't be negative, found %s", f->name, qty_text(v->ctx, q));
+    qty_symbols(v->ctx->exprs, q, check_symbol, &(struct symbol_check){ v, s, f });
+}
+
+static void check_type(struct verifier *v, const struct stmt *s, const struct field *f, u32 id)
+{
+    const struct type *t = type_get(v->ctx->types, id);
+    qty bytes;
+    for (u32 i = 0; i < t->rank; i++)
+        check_quantity(v, s, f, t->dims[i]);
+    enum expr_status status = type_bytes(v->ctx->exprs, t, &bytes);
+    if (status == EXPR_OVERFLOW)
+        verify_error(v, s, "tensor", NULL, "type.overflow", "the bytes of %s overflow 128 bits", type_text(v->ctx, id));
+}
+
+static const char *near_text(struct verifier *v, u32 ref)
+{
+    return ref_is_value(ref) ? nearest_value(v->item, ref_atom(ref)) : nearest_symbol(v->item, ref_atom(ref));
+}
+
+static const struct stmt *check_ref(struct verifier *v, const struct stmt *s, const struct field *f, u32 ref)
+{
+    const struct stmt *to = item_ref(v->item, ref);
+    if (to)
+        return to;
+    const char *name = name_text(v->item, ref_is_value(ref) ? '%' : '@', ref_atom(ref));
+    const char *field = f->place == PLACE_HEAD ? NULL : f->name, *near = near_text(v, ref);
+    verify_error(v, s, field, name, "ir.reference.unknown", "%s is not declared in this %s", name, v->item->kind->name);
+    if (near)
+        verify_note_legal(v, "did you mean %s%s?", ref_is_value(ref) ? "%" : "@", near);
+    return NULL;
+}
+
+static void check_duplicate_words(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle, char sigil)
+{
+    const u32 *at = list_at(v->item, handle);
+    u32 n = list_n(v->item, handle);
+    for (u32 i = 1; i < n && i < 64; i++)
+        for (u32 k = 0; k < i; k++)
+            if (at[i] == at[k]) {
+                atom a = sigil ? ref_atom(at[i]) : at[i];
+                verify_error(v, s, f->place == PLACE_HEAD ? NULL : f->name, NULL, "ir.list.duplicate", "%s stands twice in `%s`",
+                             sigil ? name_text(v->item, ref_is_value(at[i]) ? '%' : '@', a) : context_text(v->ctx, a), f->name);
+                break;
+            }
+}
+
+static void check_refs(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
+{
+    for (u32 i = 0; i < list_n(v->item, handle); i++)
+        check_ref(v, s, f, list_at(v->item, handle)[i]);
+    check_duplicate_words(v, s, f, handle, '@');
+}
+
+/* `after`: tasks that stand earlier, so that the text is in topological order and has no cycle. */
+static void check_after(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
+{
+    for (u32 i = 0; i < list_n(v->item, handle); i++) {
+        u32 ref = list_at(v->item, handle)[i];
+        const struct stmt *to = check_ref(v, s, f, ref);
+        if (!to)
+            continue;
+        const char *name = stmt_text(v->item, to);
+        if (to == s)
+            verify_error(v, s, f->name, name, "ir.after.self", "%s can't come after itself", name);
+        else if (!(stmt_entity(v->item, to)->flags & ENTITY_TASK))
+            verify_error(v, s, f->name, name, "ir.after.kind", "%s is a %s, and only tasks can be waited for", name,
+                         stmt_entity(v->item, to)->keyword);
+    }
+    check_duplicate_words(v, s, f, handle, '@');
+}
+
+static void check_values(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
+{
+    u32 n = list_n(v->item, handle);
+    const u32 *at = list_at(v->item, handle);
+    for (u32 i = 0; i < n; i++)
+        if (!item_value(v->item, at[i]))
+            check_ref(v, s, f, REF_VALUE(at[i]));
+    if (f->kind == FIELD_RESULTS)
+        check_duplicate_words(v, s, f, handle, 0);
+}
+
+static void check_note(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
+{
+    struct attr a = attr_get(v->item, handle);
+    u32 step = a.kind == ATTR_DICT ? 2 : 1;
+    for (u32 i = 0; i < a.n; i++) {
+        const struct interned *key = &v->ctx->names.atoms[a.elements[step * i]];
+        for (const char *const *r = v->item->kind->reserved; step == 2 && r && *r; r++)
+            if (strlen(*r) == key->length && !strncasecmp(*r, key->text, key->length)) {
+                verify_error(v, s, f->name, context_text(v->ctx, a.elements[2 * i]), "ir.note.reserved",
+                             "`%s` is a typed fact of some layer and can't hide in a note", *r);
+                verify_note_legal(v, "write it as a clause where its layer has one, or under another name");
+            }
+        check_note(v, s, f, a.elements[step * i + step - 1]);
+    }
+}
+
+static void check_operation(struct verifier *v, const struct stmt *s, const struct field *f, atom name)
+{
+    static const char *const targets[] = { "cuda", "nccl", "rocm", "rccl", "lpu" };
+    const struct operation *op = context_operation(v->ctx, name);
+    const struct interned *text = &v->ctx->names.atoms[name];
+    const char *dot = memchr(text->text, '.', text->length);
+    if (!dot || (op && op->layers & IN(v->item->kind->layer)))
+        return;
+    for (u32 i = 0; i < COUNT(targets); i++)
+        if (strlen(targets[i]) == (size_t)(dot - text->text) && !strncasecmp(targets[i], text->text, strlen(targets[i])) &&
+            v->item->kind->layer < LAYER_CONCRETE) {
+            verify_error(v, s, NULL, context_text(v->ctx, name), "ir.operation.target",
+                         "`%s` belongs to a target, and %s says nothing about targets", context_text(v->ctx, name), v->item->kind->name);
+            verify_note_legal(v, "only concrete.plan may use the dialects cuda, nccl, rocm, rccl and lpu");
+            return;
+        }
+    if (v->item->kind->layer == LAYER_CONCRETE && !op)
+        return;
+    const char *names[256];
+    size_t n = 0;
+    for (const struct dialect *const *d = v->ctx->dialects; *d; d++)
+        for (u32 i = 0; i < (*d)->n_operations && n < COUNT(names); i++)
+            if ((*d)->operations[i].layers & IN(v->item->kind->layer))
+                names[n++] = (*d)->operations[i].name;
+    const char *word = context_text(v->ctx, name), *near = nearest_name(word, names, n);
+    if (op)
+        verify_error(v, s, NULL, word, "ir.operation.layer", "`%s` can't stand in a %s", word, v->item->kind->name);
+    else
+        verify_error(v, s, NULL, word, "ir.operation.unknown", "no operation is called `%s`", word);
+    verify_note_legal(v, near ? "did you mean `%s`?" : "`bp-opt --show-ops` lists the operations", near);
+    (void)f;
+}
+
+static bool count_fits(u32 n, u8 low, u8 high)
+{
+    return n >= low && (high == MANY || n <= high);
+}
+
+static void check_count(struct verifier *v, const struct stmt *s, const char *name, const char *what, u32 n, u8 low, u8 high)
+{
+    if (count_fits(n, low, high))
+        return;
+    if (low == high)
+        verify_error(v, s, NULL, name, "ir.operation.arity", "%s takes %u %s%s, found %u", name, low, what, low == 1 ? "" : "s", n);
+    else if (high == MANY)
+        verify_error(v, s, NULL, name, "ir.operation.arity", "%s takes at least %u %s%s, found %u", name, low, what, low == 1 ? "" : "s", n);
+    else
+        verify_error(v, s, NULL, name, "ir.operation.arity", "%s takes %u to %u %ss, found %u", name, low, high, what, n);
+}
+
+/* Operand and result counts of a known operation; a coarse chain writes neither, which is legal below the model. */
+static void check_signature(struct verifier *v, const struct stmt *s, const struct operation *op, u32 operands, u32 results)
+{
+    u32 in = list_n(v->item, operands), out = list_n(v->item, results);
+    if (!op || !(op->layers & IN(v->item->kind->layer)) || (v->item->kind->layer != LAYER_MODEL && !(in && out)))
+        return;
+    check_count(v, s, op->name, "operand", in, op->min_operands, op->max_operands);
+    check_count(v, s, op->name, "result", out, op->min_results, op->max_results);
+}
+
+static void check_fields(struct verifier *v, const struct stmt *s)
+{
+    u32 operands = 0, results = 0;
+    const struct operation *op = NULL;
+    for (const struct field *f = stmt_entity(v->item, s)->fields; f->kind != FIELD_END; f++) {
+        u64 value = f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE ? 0 : field_get(s, f);
+        switch ((enum field_kind)f->kind) {
+        case FIELD_QUANTITY: check_quantity(v, s, f, value); break;
+        case FIELD_TYPE: check_type(v, s, f, (u32)value); break;
+        case FIELD_REFS:
+            if (f->length == 5 && !memcmp(f->name, "after", 5))
+                check_after(v, s, f, (u32)value);
+            else if (f->place == PLACE_HEAD)
+                check_refs(v, s, f, (u32)value);
+            else
+                check_duplicate_words(v, s, f, (u32)value, '@');
+            break;
+        case FIELD_REF:
+            if (value)
+                check_ref(v, s, f, REF_SYMBOL(value));
+            break;
+        case FIELD_VALUE_REF:
+            if (value)
+                check_ref(v, s, f, REF_VALUE(value));
+            break;
+        case FIELD_OPERANDS:
+            operands = (u32)value;
+            check_values(v, s, f, operands);
+            break;
+        case FIELD_RESULTS:
+            results = (u32)value;
+            check_values(v, s, f, results);
+            break;
+        case FIELD_OPERATION:
+            op = context_operation(v->ctx, (atom)value);
+            if (value)
+                check_operation(v, s, f, (atom)value);
+            break;
+        case FIELD_FACTS:
+            for (const struct field *g = f->aux; g->kind != FIELD_END; g++)
+                if (g->kind == FIELD_QUANTITY)
+                    check_quantity(v, s, g, field_get(s, g));
+            break;
+        case FIELD_EFFECTS:
+            for (u32 i = 1; i < list_n(v->item, (u32)value); i += 2)
+                check_ref(v, s, f, list_at(v->item, (u32)value)[i]);
+            break;
+        case FIELD_REQUIRE:
+            for (u32 i = 2; i < list_n(v->item, (u32)value); i += 4)
+                check_quantity(v, s, f, pair_get(list_at(v->item, (u32)value) + i));
+            break;
+        case FIELD_WORDS:
+        case FIELD_AXES: check_duplicate_words(v, s, f, (u32)value, 0); break;
+        case FIELD_DICT: check_note(v, s, f, (u32)value); break;
+        default: break;
+        }
+    }
+    check_signature(v, s, op, operands, results);
+}
+
+/* ---- Items ---- */
+
+static void check_pin(struct verifier *v, const struct pin *pin, const char *what)
+{
+    struct item *to = v->module ? module_find(v->module, pin->item) : NULL;
+    if (digest_is_none(pin->digest) || !pin->item)
+        return;
+    const char *name = symbol_text(v->item, pin->item);
+    if (!to) {
+        diag_remark(v->ctx->diags, place(v, NULL, NULL, name), "ir.pin.unchecked",
+                    "%s is not in this file, so its digest is not checked", name);
+        return;
+    }
+    if (to->damaged || digest_equal(item_digest(to), pin->digest))
+        return;
+    struct out o;
+    out_memory(&o);
+    out_digest_text(&o, item_digest(to));
+    out_char(&o, '\0');
+    verify_error(v, NULL, NULL, name, "ir.pin.mismatch", "the digest of the %s %s is not the one written here", what, name);
+    verify_note_legal(v, "its canonical text has %s", o.data);
+    out_free(&o);
+}
+
+static void check_header(struct verifier *v)
+{
+    const struct header *h = &v->item->header;
+    const struct item *parent = v->module && h->parent.item ? module_find(v->module, h->parent.item) : NULL;
+    check_pin(v, &h->parent, "parent");
+    for (u32 i = 0; i < h->n_using; i++)
+        check_pin(v, &h->using[i], "item");
+    if (v->item->kind->layer == LAYER_SESSION)
+        return;
+    if (h->pass && (!h->parent.item || digest_is_none(h->parent.digest)))
+        verify_error(v, NULL, NULL, NULL, "ir.header.parent", "a derived item names its parent with a digest: `from @parent xxh128:…`");
+    if (h->parent.item == v->item->name)
+        verify_error(v, NULL, NULL, NULL, "ir.header.self", "an item can't be its own parent");
+    if (parent && parent->kind->layer >= v->item->kind->layer)
+        verify_error(v, NULL, NULL, symbol_text(v->item, h->parent.item), "ir.header.layer", "a %s can't be derived from a %s",
+                     v->item->kind->name, parent->kind->name);
+}
+
+/* Sources must exist in the parent, when it is in the file. */
+static void check_lineage_sources(struct verifier *v, const struct stmt *s, const struct item *parent)
+{
+    for (u32 i = 0; i < list_n(v->item, s->lineage); i++) {
+        u32 ref = list_at(v->item, s->lineage)[i];
+        if (item_ref(parent, ref))
+            continue;
+        const char *name = name_text(v->item, ref_is_value(ref) ? '%' : '@', ref_atom(ref));
+        const char *near = ref_is_value(ref) ? nearest_value(parent, ref_atom(ref)) : nearest_symbol(parent, ref_atom(ref));
+        verify_error(v, s, "from", name, "ir.lineage.unknown", "%s is not declared in the parent %s", name, symbol_text(v->item, parent->name));
+        if (near)
+            verify_note_legal(v, "did you mean %s%s?", ref_is_value(ref) ? "%" : "@", near);
+    }
+}
+
+static void check_lineage(struct verifier *v, const struct stmt *s, const struct item *parent)
+{
+    u32 n = list_n(v->item, s->lineage);
+    bool derived = v->item->header.pass != 0, needed = stmt_entity(v->item, s)->flags & ENTITY_LINEAGE && !s->is_result;
+    if (s->lineage_kind == LINEAGE_NONE) {
+        bool namesake = stmt_entity(v->item, s)->flags & ENTITY_VALUE && (!parent || item_value(parent, s->name));
+        if (derived && needed && !namesake)
+            verify_error(v, s, NULL, NULL, "ir.lineage.missing", "%s of a derived item says nothing about what it is from",
+                         stmt_text(v->item, s));
+        return;
+    }
+    if (n == 0 && s->lineage_kind != LINEAGE_GENERATED)
+        verify_error(v, s, "from", NULL, "ir.lineage.empty", "only what is generated may be from nothing");
+    if ((s->lineage_kind == LINEAGE_CLONED || s->lineage_kind == LINEAGE_PRESERVED) && n > 1)
+        verify_error(v, s, "from", NULL, "ir.lineage.one", "%s is %s from one thing, not from %u", stmt_text(v->item, s),
+                     lineage_enum.words[s->lineage_kind].text, n);
+    if (s->lineage_kind == LINEAGE_FUSED && n < 2)
+        verify_error(v, s, "from", NULL, "ir.lineage.fused", "%s is fused from at least two things", stmt_text(v->item, s));
+    if (parent && !parent->damaged)
+        check_lineage_sources(v, s, parent);
+    check_duplicate_words(v, s, &(struct field){ .name = "from", .place = PLACE_LINE }, s->lineage, '@');
+}
+
+static void check_once(struct verifier *v)
+{
+    const struct stmt *seen[64] = { 0 };
+    for (u32 i = 0; i < v->item->n_stmts; i++) {
+        const struct stmt *s = v->item->stmts[i];
+        if (!(stmt_entity(v->item, s)->flags & ENTITY_ONCE))
+            continue;
+        if (seen[s->entity]) {
+            verify_error(v, s, NULL, NULL, "ir.statement.once", "a %s has one `%s`", v->item->kind->name, stmt_entity(v->item, s)->keyword);
+            verify_note(v, seen[s->entity], NULL, NULL, "the first is here");
+        }
+        seen[s->entity] = s;
+    }
+}
+
+bool verify_item(struct item *it, const struct module *in)
+{
+    struct verifier v = { .item = it, .ctx = it->ctx, .module = in };
+    const struct item *parent = in && it->header.parent.item ? module_find(in, it->header.parent.item) : NULL;
+    bool lineage = it->header.pass || it->header.parent.item;
+    arena_init(&v.scratch);
+    check_header(&v);
+    check_once(&v);
+    for (u32 i = 0; i < it->n_stmts; i++) {
+        check_fields(&v, it->stmts[i]);
+        if (lineage && stmt_entity(it, it->stmts[i])->flags & ENTITY_LINEAGE)
+            check_lineage(&v, it->stmts[i], parent);
+    }
+    if (it->kind->verify)
+        it->kind->verify(&v);
+    arena_free(&v.scratch);
+    return v.errors == 0;
+}
+
+bool verify_module(const struct module *m)
+{
+    bool good = true;
+    for (u32 i = 0; i < m->n; i++)
+        if (!m->items[i]->damaged)
+            good = verify_item(m->items[i], m) && good;
+    return good;
+}

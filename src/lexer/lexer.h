@@ -1,0 +1,50 @@
+/*
+ * Bytes to tokens. Keywords are contextual: a word is a keyword only in the layers that have it, and the lexer learns
+ * the layer itself when it meets an item's keyword. Comments and blank lines go to the module's trivia.
+ */
+#ifndef LEXER_LEXER_H
+#define LEXER_LEXER_H
+
+#include "ir/item.h"
+
+struct span {
+    u32 begin, end;
+};
+
+enum { MAX_NESTING = 256 };     /* brackets of all kinds */
+
+struct lexer {
+    struct context *ctx;
+    const struct source *src;
+    struct module *module;      /* takes the trivia; NULL: none is kept */
+    const char *cursor;
+    const char *token;          /* start of the token being read */
+    const u16 *keyword;         /* token of a known word, by atom; 0: none */
+    const u8 *keyword_layers;   /* in which layers it is one */
+    u8 layer;                   /* of the item we are in, or LAYERS between items */
+    u8 in_header;
+    u8 shape;                   /* 1 in a tensor's shape, 2 behind a `(…)` dimension */
+    u8 shape_nesting;           /* nesting at which a shape's parenthesis closes; 0: none open */
+    u32 braces, nesting;        /* before the token last read: see last_* */
+    u32 last_braces, last_nesting;
+    u32 last_begin, last_end, previous_end;     /* places of the token last read and of the one before it */
+    u32 trivia_until;           /* trivia before this place is recorded already */
+    bool panic;                 /* the next token is SYNC */
+    u32 synced_at;              /* where the last SYNC was */
+    bool close_virtual;         /* a `}` that is missing is delivered before the next token */
+    const char *fault;          /* of a BAD token: the message; the diagnostic is the parser's */
+    const char *fault_code;
+};
+
+/* KEYWORD and KEYWORD_LAYERS are arrays over the context's known atoms: lexer_keywords makes them once. */
+void lexer_keywords(struct context *ctx, const u16 **keyword, const u8 **layers);
+void lexer_init(struct lexer *l, struct context *ctx, const struct source *src, struct module *module,
+                const u16 *keyword, const u8 *layers);
+
+/* The next token's kind (grammar.h); *VALUE is its atom, qty or float bits. */
+int lexer_next(struct lexer *l, u64 *value, struct span *at);
+
+/* After a syntax error at the token last read: the next call skips to the next statement and returns SYNC. */
+void lexer_panic(struct lexer *l);
+
+#endif

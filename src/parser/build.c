@@ -1,0 +1,360 @@
+/* The grammar's actions for items and statements. */
+#include "parser/build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static struct loc place(const struct parser *p, struct span at)
+{
+    return (struct loc){ p->src, at.begin, at.end };
+}
+
+bool build_error(struct parser *p, struct span at, const char *code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (p->item)
+        p->item->damaged = true;
+    return diag_error(p->ctx->diags, place(p, at), code, "%s", text);
+}
+
+void build_note(struct parser *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    diag_note(p->ctx->diags, (struct loc){ 0 }, "%s", text);
+}
+
+const char *build_text(const struct parser *p, struct span at)
+{
+    u32 n = at.end - at.begin;
+    return arena_format(&p->ctx->diags->arena, n > 60 ? "%.*s..." : "%.*s", n > 60 ? 60 : (int)n, p->src->text + at.begin);
+}
+
+/* ---- Items ---- */
+
+static u8 *map_entity(struct parser *p, const struct entity *e)
+{
+    u8 *map = ARENA_ARRAY(&p->ctx->arena, u8, p->n_known);
+    memset(map, NO_FIELD, p->n_known);
+    u32 i = 0;
+    for (const struct field *f = e->fields; f->kind != FIELD_END; f++, i++) {
+        atom a = intern_find(&p->ctx->names, f->name, f->length);
+        if (f->kind != FIELD_ATTRIBUTES && a && (f->place != PLACE_HEAD || p->item->kind->layer == LAYER_SESSION))
+            map[a] = (u8)i;
+    }
+    return map;
+}
+
+static struct field_map *map_kind(struct parser *p, const struct item_kind *kind)
+{
+    u32 k = 0;
+    while (p->kinds[k] && p->kinds[k] != kind)
+        k++;
+    if (!p->kinds[k]) {
+        p->kinds[k] = kind;
+        p->kind_maps[k] = ARENA_ARRAY(&p->ctx->arena, struct field_map, kind->n_entities);
+        for (u32 e = 0; e < kind->n_entities; e++)
+            p->kind_maps[k][e].field_of = map_entity(p, &kind->entities[e]);
+    }
+    return p->kind_maps[k];
+}
+
+void build_item(struct parser *p, u64 kind, u64 name, struct span at, struct span name_at)
+{
+    const struct interned *text = &p->ctx->names.atoms[kind];
+    const struct item_kind *k = context_item_kind(p->ctx, text->text, text->length);
+    struct item *it = item_new(p->ctx, k, (atom)name), *twin = module_find(p->module, (atom)name);
+    it->src = p->src;
+    it->begin = at.begin;
+    it->header.begin = name_at.begin;
+    it->header.major = 0;
+    p->item = it;
+    p->maps = map_kind(p, k);
+    p->stmt = NULL;
+    if (twin) {
+        build_error(p, name_at, "ir.item.duplicate", "@%s is declared twice in this file", context_text(p->ctx, (atom)name));
+        diag_note(p->ctx->diags, (struct loc){ twin->src, twin->header.begin, twin->header.begin + 1 }, "first declared here");
+    }
+    module_add(p->module, it);
+}
+
+void build_session(struct parser *p, struct span at)
+{
+    p->stmt = item_add(p->item, 0);
+    p->stmt->begin = at.begin;
+    p->stmt_at = at;
+    p->head_done = true;
+    p->n = p->n_attributes = 0;
+}
+
+void build_schema(struct parser *p, struct span at)
+{
+    const struct item_kind *k = p->item->kind;
+    struct header *h = &p->item->header;
+    unsigned major = 0, minor = 0;
+    sscanf(build_text(p, at), "%u.%u", &major, &minor);
+    h->major = major;
+    h->minor = minor;
+    if (major != k->major || minor != k->minor) {
+        build_error(p, at, "ir.schema.version", "%s schema %s is not known", k->name, build_text(p, at));
+        build_note(p, "this bp-opt reads schema %u.%u", k->major, k->minor);
+    }
+}
+
+void build_pin(struct parser *p, u64 name, struct span at, struct span digest)
+{
+    p->pin = (struct pin){ .item = (atom)name, .begin = at.begin };
+    if (digest.end)
+        digest_parse(p->src->text + digest.begin + 7, digest.end - digest.begin - 7, &p->pin.digest);
+}
+
+void build_parent(struct parser *p)
+{
+    p->item->header.parent = p->pin;
+}
+
+void build_using(struct parser *p)
+{
+    if (p->n_pins < COUNT(p->pins))
+        p->pins[p->n_pins++] = p->pin;
+}
+
+void build_by(struct parser *p, u64 pass, u64 revision, struct span at)
+{
+    struct header *h = &p->item->header;
+    u128 n;
+    h->pass = (atom)pass;
+    if (!qty_value(p->ctx->exprs, revision, &n) || n == 0 || n > UINT32_MAX)
+        build_error(p, at, "ir.header.revision", "a pass's revision is a number from 1 to 4294967295, found %s", build_text(p, at));
+    else
+        h->revision = (u32)n;
+    h->using = ARENA_ARRAY(&p->item->arena, struct pin, p->n_pins);
+    memcpy(h->using, p->pins, p->n_pins * sizeof *p->pins);
+    h->n_using = p->n_pins;
+}
+
+void build_body(struct parser *p, u32 at)
+{
+    struct item *it = p->item;
+    if (!it->header.major)
+        build_error(p, (struct span){ it->header.begin, it->header.begin }, "ir.schema.missing",
+                    "the schema version is missing: write `%s @%s schema %u.%u {`", it->kind->name,
+                    context_text(p->ctx, it->name), it->kind->major, it->kind->minor);
+    it->body = at;
+    p->n_pins = 0;
+}
+
+static void check_required(struct parser *p, struct span at)
+{
+    u32 i = 0;
+    if (p->item->damaged)
+        return;
+    for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++, i++)
+        if (f->presence == REQUIRED && !(p->stmt->written >> i & 1))
+            build_error(p, at, "syntax.clause.missing", "`%s` is missing: %s", f->name, f->doc);
+}
+
+void build_item_end(struct parser *p, u32 end)
+{
+    p->item->end = end;
+    if (p->item->kind->layer == LAYER_SESSION)
+        check_required(p, p->stmt_at);
+    p->item = NULL;
+    p->stmt = NULL;
+    p->n_pins = 0;
+}
+
+/* ---- Statements ---- */
+
+static int entity_of(const struct parser *p, atom keyword)
+{
+    const struct item_kind *k = p->item->kind;
+    const struct interned *word = &p->ctx->names.atoms[keyword];
+    for (u32 e = 0; e < k->n_entities; e++) {
+        const struct entity *row = &k->entities[e];
+        bool found = row->flags & ENTITY_ROLE_KEYWORD
+                         ? enumeration_find(row->fields[0].aux, word->text, word->length) >= 0
+                         : word->length == strlen(row->keyword) && !memcmp(row->keyword, word->text, word->length);
+        if (found)
+            return (int)e;
+    }
+    return -1;
+}
+
+void build_stmt(struct parser *p, u64 keyword, struct span at)
+{
+    int e = entity_of(p, (atom)keyword);
+    p->n = p->n_attributes = p->n_axes = 0;
+    p->head_done = p->has_sharding = false;
+    p->result = NULL;
+    p->stmt_at = at;
+    p->stmt = NULL;
+    if (e < 0) {
+        build_error(p, at, "syntax.statement.unknown", "`%s` is not a statement of %s", build_text(p, at), p->item->kind->name);
+        return;
+    }
+    p->stmt = item_add(p->item, (u32)e);
+    p->stmt->begin = at.begin;
+}
+
+void build_push(struct parser *p, enum tag tag, u64 value, struct span at)
+{
+    *VEC_PUSH(p->stream, p->n, p->cap) = (struct tagged){ value, at, (u8)tag };
+}
+
+static void end_stream(struct parser *p)
+{
+    struct span at = p->n ? p->stream[p->n - 1].at : p->stmt_at;
+    build_push(p, TAG_END, 0, (struct span){ at.end, at.end });
+}
+
+static bool head_absent(const struct field *f, const struct tagged *at)
+{
+    return f->presence == OPTIONAL && ((f->kind == FIELD_SYMBOL_NAME && at->tag != TAG_SYMBOL) ||
+                                       (f->kind == FIELD_RESULTS && at->tag != TAG_ARROW));
+}
+
+/* Gives the pushed values to the head fields, in the order of the table. */
+void build_stmt_head(struct parser *p)
+{
+    if (p->head_done || !p->stmt)
+        return;
+    p->head_done = true;
+    end_stream(p);
+    const struct tagged *at = p->stream;
+    u32 i = 0;
+    for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++, i++) {
+        if (f->place != PLACE_HEAD || head_absent(f, at))
+            continue;
+        if (at->tag == TAG_NONE && at++)
+            continue;
+        if (!decode_field(p, p->stmt, f, &at)) {
+            p->stmt = NULL;
+            return;
+        }
+        p->stmt->written |= 1u << i;
+    }
+    p->n = 0;
+}
+
+static void finish_sharding(struct parser *p, struct stmt *s)
+{
+    if (!p->has_sharding)
+        return;
+    p->has_sharding = false;
+    u32 rank = 0;
+    const struct field *f = stmt_entity(p->item, s)->fields;
+    for (; f->kind != FIELD_SHARDING; f++)
+        if (f->kind == FIELD_TYPE)
+            rank = type_get(p->ctx->types, (u32)field_get(s, f))->rank;
+    field_set(s, f, sharding_write(p->item, &p->sharding, rank));
+    p->n_axes = 0;
+}
+
+static void finish_attributes(struct parser *p, struct span at)
+{
+    const struct operation *op = build_operation(p);
+    u32 words[64], n = 0;
+    for (const struct field *a = op ? op->attributes : NULL; a && a->kind != FIELD_END; a++) {
+        u32 found = 0;
+        for (u32 i = 0; i + 1 < p->n_attributes; i += 2)
+            if (intern_is(&p->ctx->names, p->attributes[i], a->name)) {
+                words[n++] = p->attributes[i];
+                words[n++] = p->attributes[i + 1];
+                found++;
+            }
+        if (!found && a->presence == REQUIRED && !p->item->damaged)
+            build_error(p, at, "syntax.clause.missing", "`%s` is missing: %s", a->name, a->doc);
+    }
+    for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; n && f->kind != FIELD_END; f++)
+        if (f->kind == FIELD_ATTRIBUTES)
+            field_set(p->stmt, f, item_list(p->item, words, n));
+}
+
+static void declare(struct parser *p, struct stmt *s, struct span at)
+{
+    struct stmt *twin = s->name ? item_declare(p->item, s) : NULL;
+    if (!twin)
+        return;
+    build_error(p, at, "ir.name.duplicate", "%s is declared twice", build_text(p, at));
+    diag_note(p->ctx->diags, (struct loc){ p->src, twin->begin, twin->begin + 1 }, "first declared here");
+}
+
+static struct span name_span(const struct parser *p)
+{
+    /* The name is the first name behind the keyword. */
+    u32 at = p->stmt->begin;
+    const char *text = p->src->text;
+    while (at < p->src->size && text[at] != '%' && text[at] != '@' && text[at] != '$' && text[at] != '\n')
+        at++;
+    u32 end = at + 1;
+    while (end < p->src->size && text[end] > ' ' && !strchr("(){}[],:", text[end]))
+        end++;
+    return (struct span){ at, end };
+}
+
+void build_stmt_end(struct parser *p, struct span at)
+{
+    build_stmt_head(p);
+    if (!p->stmt)
+        return;
+    finish_sharding(p, p->stmt);
+    finish_attributes(p, p->stmt_at);
+    if (p->item->damaged || p->stmt->name)
+        declare(p, p->stmt, name_span(p));
+    check_required(p, p->stmt_at);
+    p->stmt = NULL;
+    (void)at;
+}
+
+/* The statement had a syntax error: what stands of it must not be seen. Its name counts, so that uses find it. */
+void build_stmt_drop(struct parser *p)
+{
+    if (p->item)
+        p->item->damaged = true;
+    if (p->item && p->item->kind->layer == LAYER_SESSION)
+        return;
+    p->stmt = p->result = NULL;
+}
+
+void build_result(struct parser *p, u64 name, struct span at)
+{
+    build_push(p, TAG_VALUE, name, at);
+    p->result_mark = p->n;
+    if (!p->stmt)
+        return;
+    for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++)
+        if (f->kind == FIELD_RESULTS && !f->fallback) {
+            build_error(p, at, "syntax.result.typed", "results of %s are buffers declared elsewhere: no type here", p->item->kind->name);
+            return;
+        } else if (f->kind == FIELD_RESULTS) {
+            p->result = item_add_result(p->item, (u32)f->fallback);
+            p->result->name = (atom)name;
+            p->result->begin = at.begin;
+            const struct field *role = stmt_entity(p->item, p->result)->fields;
+            field_set(p->result, role, ((const struct enumeration *)role->aux)->n - 1);
+        }
+}
+
+void build_result_end(struct parser *p, struct span at)
+{
+    struct stmt *s = p->result;
+    p->result = NULL;
+    if (s && p->n > p->result_mark) {
+        const struct field *f = stmt_entity(p->item, s)->fields;
+        while (f->kind != FIELD_TYPE)
+            f++;
+        field_set(s, f, p->stream[p->result_mark].value);
+        finish_sharding(p, s);
+        declare(p, s, (struct span){ s->begin, p->stream[p->result_mark - 1].at.end });
+    }
+    p->n = p->result_mark;
+    (void)at;
+}

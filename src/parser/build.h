@@ -1,0 +1,127 @@
+/*
+ * What the grammar's actions call. Values of a statement's head and of a clause are pushed as a flat stream, brackets
+ * and commas included; when the clause ends, decode.c reads the stream by the kind of the table's field.
+ */
+#ifndef PARSER_BUILD_H
+#define PARSER_BUILD_H
+
+#include "ir/sharding.h"
+#include "lexer/lexer.h"
+
+enum tag {
+    TAG_END, TAG_NONE, TAG_SYMBOL, TAG_VALUE, TAG_DOLLAR, TAG_WORD, TAG_STRING, TAG_QUANTITY, TAG_FLOAT, TAG_TYPE,
+    TAG_OPEN, TAG_CLOSE, TAG_COMMA, TAG_EQUAL, TAG_DOTS, TAG_ARROW,
+};
+
+struct tagged {
+    u64 value;              /* atom, qty, float bits, type or bracket character */
+    struct span at;
+    u8 tag;
+};
+
+enum { NO_FIELD = 0xff };
+
+/* For one entity of an item kind: which field a clause word names, by atom. */
+struct field_map {
+    const u8 *field_of;     /* n_known entries; NO_FIELD: none */
+};
+
+struct parser {
+    struct context *ctx;
+    struct module *module;
+    struct lexer lexer;
+    const struct source *src;
+    const u16 *keyword;
+    const u8 *keyword_layers;
+    u32 n_known;
+    u32 max_errors;
+
+    struct item *item;
+    struct field_map *maps;         /* of the current item kind, by entity; made on first use */
+    struct field_map *kind_maps[16];
+    const struct item_kind *kinds[16];
+
+    struct stmt *stmt;              /* the statement being built, or NULL after an error */
+    struct span stmt_at;
+    bool head_done;
+    struct stmt *result;            /* the result value being built, or NULL */
+    u32 result_mark;
+    struct tagged *stream;
+    u32 n, cap;
+
+    const struct field *clause;     /* NULL: its name was refused, the value is skipped */
+    const struct field *attribute;  /* the operation's own clause, instead of `clause` */
+    atom clause_name;
+    struct span clause_at;
+    u32 clause_mark;
+    bool partial;                   /* the clause is `partial`, a part of the sharding */
+
+    struct sharding sharding;       /* pending: written when its value ends */
+    bool has_sharding;
+    struct span sharding_at;
+    u32 axes[64];                   /* storage of the pending sharding's axes */
+    u32 n_axes;
+
+    u32 attributes[64];             /* atom, handle pairs of the statement */
+    u32 n_attributes;
+
+    qty dims[MAX_RANK];
+    u8 layout[MAX_RANK];
+    u32 n_dims, n_layout;
+
+    struct pin pins[64];
+    u32 n_pins;
+    struct pin pin;
+    u32 *scratch;                   /* words of a list being decoded */
+    u32 n_scratch, cap_scratch;
+};
+
+void build_item(struct parser *p, u64 kind, u64 name, struct span at, struct span name_at);
+void build_session(struct parser *p, struct span at);
+void build_schema(struct parser *p, struct span at);
+void build_pin(struct parser *p, u64 name, struct span at, struct span digest);
+void build_parent(struct parser *p);
+void build_using(struct parser *p);
+void build_by(struct parser *p, u64 pass, u64 revision, struct span at);
+void build_body(struct parser *p, u32 at);
+void build_item_end(struct parser *p, u32 end);
+
+void build_stmt(struct parser *p, u64 keyword, struct span at);
+void build_stmt_head(struct parser *p);      /* gives the pushed values to the head fields */
+void build_stmt_end(struct parser *p, struct span at);
+void build_stmt_drop(struct parser *p);
+void build_result(struct parser *p, u64 name, struct span at);
+void build_result_end(struct parser *p, struct span at);
+void build_clause(struct parser *p, u64 name, struct span at);
+void build_clause_end(struct parser *p, struct span at);
+void build_push(struct parser *p, enum tag tag, u64 value, struct span at);
+
+void build_type_begin(struct parser *p);
+void build_dim(struct parser *p, u64 size, struct span at);
+void build_layout(struct parser *p, u64 dimension, struct span at);
+void build_type(struct parser *p, u64 element, struct span element_at, struct span at);
+u64 build_dollar(struct parser *p, u64 name, struct span at);
+u64 build_expr(struct parser *p, int operator, u64 left, u64 right, struct span at);
+void build_exhausted(struct parser *p, struct span at, const char *message);
+
+/* Always false; marks the item as damaged. */
+bool build_error(struct parser *p, struct span at, const char *code, const char *format, ...) PRINTF_LIKE(4, 5);
+void build_note(struct parser *p, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* decode.c: reads FIELD's value at *AT (up to END, a TAG_END) into S and moves on; false: reported. */
+bool decode_field(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at);
+
+/* decode_attr.c: a free value, or an operation's own clause, as an attr handle; 0: reported. */
+u32 decode_attr(struct parser *p, const struct tagged **at);
+u32 decode_attribute(struct parser *p, const struct field *f, const struct tagged **at);
+
+/* The current statement's operation, or NULL. */
+const struct operation *build_operation(const struct parser *p);
+
+/* report.c: EXPECTED are symbol names of the grammar. */
+void report_syntax_error(struct parser *p, struct span at, bool invalid, const char **expected, int n);
+
+/* What a pushed value looks like in the text, for messages. */
+const char *build_text(const struct parser *p, struct span at);
+
+#endif

@@ -1,0 +1,28 @@
+#include "parser/parse.h"
+
+#include "parser/build.h"
+#include "parser/locate.h"
+
+int bp_parse(struct parser *p);
+
+bool parse_module(struct module *m, struct context *ctx, const struct source *src)
+{
+    u32 errors = ctx->diags->errors;
+    struct parser *p = ARENA_NEW(&ctx->arena, struct parser);
+    module_init(m, ctx, src);
+    ctx->locate = locate;
+    p->ctx = ctx;
+    p->module = m;
+    p->src = src;
+    lexer_keywords(ctx, &p->keyword, &p->keyword_layers);
+    p->n_known = ctx->n_known;
+    lexer_init(&p->lexer, ctx, src, m, p->keyword, p->keyword_layers);
+    bp_parse(p);
+    if (p->item)
+        p->item->damaged = true;
+    if (p->stream)
+        block_free(p->stream, p->cap * sizeof *p->stream);
+    if (p->scratch)
+        block_free(p->scratch, p->cap_scratch * sizeof *p->scratch);
+    return ctx->diags->errors == errors;
+}

@@ -1,0 +1,42 @@
+/* Memory by named lifetime: an arena frees everything at once, nobody frees a node. */
+#ifndef SUPPORT_ARENA_H
+#define SUPPORT_ARENA_H
+
+#include "support/base.h"
+
+struct arena {
+    struct arena_chunk *chunks;     /* newest first */
+    char *at, *end;
+    size_t next_size;
+};
+
+void arena_init(struct arena *a);
+void arena_free(struct arena *a);
+
+/* Zeroed, aligned for any type. Never NULL: out of memory ends the process with a message. */
+void *arena_alloc(struct arena *a, size_t size);
+
+/* A copy of LENGTH bytes, with a NUL behind them. */
+char *arena_copy(struct arena *a, const char *bytes, size_t length);
+
+char *arena_format(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define ARENA_ARRAY(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
+
+/*
+ * Blocks that grow by doubling. From 2 MiB on they are backed by huge pages, since 4 KiB page faults are
+ * the dearest thing that a large parse does.
+ */
+void *block_grow(void *old, size_t old_size, size_t new_size);     /* contents kept, new bytes zero */
+void block_free(void *block, size_t size);
+
+/* Room for one more element in a vector `array` of `n` used and `cap` allocated elements. */
+#define VEC_PUSH(array, n, cap) \
+    ((n) == (cap) ? (void)((array) = block_grow((array), (cap) * sizeof *(array), \
+                                                ((cap) ? (cap) * 2 : 16) * sizeof *(array)), \
+                           (cap) = (cap) ? (cap) * 2 : 16) \
+                  : (void)0, \
+     &(array)[(n)++])
+
+#endif

@@ -1,0 +1,46 @@
+/* Interned strings: one table a context, dense 32-bit atoms, compared as numbers. */
+#ifndef SUPPORT_INTERN_H
+#define SUPPORT_INTERN_H
+
+#include "support/arena.h"
+
+struct interned {
+    const char *text;       /* not NUL-terminated when it lies in a source */
+    u32 length;
+    u32 hash;
+};
+
+struct interner {
+    struct arena *arena;    /* owner of the copied texts */
+    struct interned *atoms; /* [0] is the empty "no string" */
+    u32 n, cap;
+    u32 *slots;
+    u32 mask;
+};
+
+void interner_init(struct interner *t, struct arena *arena);
+void interner_free(struct interner *t);
+
+/* The atom of a string; a new string is copied into the arena. LENGTH 0 gives an atom too (not 0). */
+atom intern(struct interner *t, const char *text, size_t length);
+
+/* As intern, but a new string is not copied: TEXT must live as long as the table. */
+atom intern_borrowed(struct interner *t, const char *text, size_t length);
+
+/* The atom if the string is known, else 0. */
+atom intern_find(const struct interner *t, const char *text, size_t length);
+
+static inline atom intern_string(struct interner *t, const char *text)
+{
+    return intern(t, text, strlen(text));
+}
+
+/* A NUL-terminated copy in ARENA, for messages. */
+char *intern_text(const struct interner *t, atom a, struct arena *arena);
+
+static inline bool intern_is(const struct interner *t, atom a, const char *text)
+{
+    return t->atoms[a].length == strlen(text) && !memcmp(t->atoms[a].text, text, t->atoms[a].length);
+}
+
+#endif

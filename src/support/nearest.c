@@ -1,0 +1,56 @@
+/* "Did you mean …?": edit distance on short names. */
+#include "support/diag.h"
+
+enum { LONGEST = 64, STEP = 2 };
+
+static char folded(char c)
+{
+    return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein distance with transpositions, in half steps; a difference that folding removes costs one half. */
+static int distance(const char *a, size_t n, const char *b, size_t m)
+{
+    int rows[3][LONGEST + 1], *before = rows[0], *above = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= m; j++)
+        above[j] = (int)j * STEP;
+    for (size_t i = 1; i <= n; i++) {
+        row[0] = (int)i * STEP;
+        for (size_t j = 1; j <= m; j++) {
+            int change = a[i - 1] == b[j - 1] ? 0 : folded(a[i - 1]) == folded(b[j - 1]) ? 1 : STEP;
+            row[j] = smaller(above[j - 1] + change, smaller(above[j], row[j - 1]) + STEP);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smaller(row[j], before[j - 2] + STEP);
+        }
+        int *spare = before;
+        before = above;
+        above = row;
+        row = spare;
+    }
+    return above[m];
+}
+
+const char *nearest_name(const char *name, const char *const *names, size_t n)
+{
+    size_t length = strlen(name);
+    if (!length || length > LONGEST)
+        return NULL;
+    int best = STEP * (int)(length / 3 > 2 ? length / 3 : length > 3 ? 2 : 1) + 1;
+    const char *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t other = strlen(names[i]);
+        if (!other || other > LONGEST)
+            continue;
+        int d = distance(name, length, names[i], other);
+        if (d < best) {
+            best = d;
+            found = names[i];
+        }
+    }
+    return found;
+}

@@ -1,0 +1,122 @@
+#define _GNU_SOURCE
+#include "support/out.h"
+
+#include "support/arena.h"
+#include "support/quantity.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool flush_fd(struct out *o)
+{
+    size_t done = 0;
+    while (done < o->n && !o->error) {
+        ssize_t n = write(o->fd, o->data + done, o->n - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            o->error = errno;
+    }
+    return !o->error;
+}
+
+void out_memory(struct out *o)
+{
+    *o = (struct out){ .fd = -1 };
+}
+
+void out_fd(struct out *o, int fd)
+{
+    *o = (struct out){ .fd = fd, .flush = flush_fd, .cap = OUT_BUFFER };
+    o->data = block_grow(NULL, 0, o->cap);
+}
+
+bool out_flush(struct out *o)
+{
+    if (o->flush && o->n) {
+        o->flush(o);
+        o->n = 0;
+    }
+    return !o->error;
+}
+
+void out_free(struct out *o)
+{
+    if (o->data)
+        block_free(o->data, o->cap);
+    *o = (struct out){ .fd = -1 };
+}
+
+void out_reserve_slow(struct out *o, size_t n)
+{
+    if (o->flush) {
+        if (!o->cap) {
+            o->cap = OUT_BUFFER;
+            o->data = block_grow(NULL, 0, o->cap);
+        }
+        out_flush(o);
+        assert(n <= o->cap);
+        return;
+    }
+    size_t cap = o->cap ? o->cap * 2 : 256;
+    while (cap - o->n < n)
+        cap *= 2;
+    o->data = block_grow(o->data, o->cap, cap);
+    o->cap = cap;
+}
+
+void out_bytes(struct out *o, const char *bytes, size_t n)
+{
+    while (n) {
+        size_t part = o->flush && n > OUT_BUFFER / 2 ? OUT_BUFFER / 2 : n;
+        memcpy(out_room(o, part), bytes, part);
+        o->n += part;
+        bytes += part;
+        n -= part;
+    }
+}
+
+void out_u128(struct out *o, u128 value)
+{
+    o->n += u128_digits(value, out_room(o, U128_DIGITS));
+}
+
+void out_u64(struct out *o, u64 value)
+{
+    out_u128(o, value);
+}
+
+void out_printf(struct out *o, const char *format, ...)
+{
+    char small[512], *big = NULL;
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(small, sizeof small, format, args);
+    if (n >= (int)sizeof small && vasprintf(&big, format, again) < 0)
+        abort();
+    out_bytes(o, big ? big : small, (size_t)n);
+    free(big);
+    va_end(args);
+    va_end(again);
+}
+
+void out_quoted(struct out *o, const char *bytes, size_t n)
+{
+    out_char(o, '"');
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        const char *named = c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '\n' ? "\\n" : c == '\t' ? "\\t"
+                            : c == '\r' ? "\\r" : NULL;
+        if (named)
+            out_string(o, named);
+        else if (c < 0x20 || c == 0x7f)
+            out_printf(o, "\\x%02x", c);
+        else
+            out_char(o, (char)c);
+    }
+    out_char(o, '"');
+}

@@ -1,0 +1,92 @@
+#include "support/quantity.h"
+
+bool u128_add(u128 a, u128 b, u128 *out)
+{
+    u128 sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return false;
+    *out = sum;
+    return true;
+}
+
+bool u128_sub(u128 a, u128 b, u128 *out)
+{
+    if (b > a)
+        return false;
+    *out = a - b;
+    return true;
+}
+
+bool u128_mul(u128 a, u128 b, u128 *out)
+{
+    u128 product;
+    if (__builtin_mul_overflow(a, b, &product))
+        return false;
+    *out = product;
+    return true;
+}
+
+bool u128_div_exact(u128 a, u128 b, u128 *out)
+{
+    if (b == 0 || a % b != 0)
+        return false;
+    *out = a / b;
+    return true;
+}
+
+u128 u128_gcd(u128 a, u128 b)
+{
+    while (b) {
+        u128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+bool u128_parse(const char *text, size_t length, u128 *out)
+{
+    u128 value = 0;
+    if (!length || text[0] == '_' || text[length - 1] == '_')
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '_' && text[i - 1] != '_')
+            continue;
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        if (!u128_mul(value, 10, &value) || !u128_add(value, (u128)(text[i] - '0'), &value))
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
+static size_t u64_digits(u64 value, char *buffer)
+{
+    char reversed[20];
+    size_t n = 0;
+    do
+        reversed[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    for (size_t i = 0; i < n; i++)
+        buffer[i] = reversed[n - 1 - i];
+    return n;
+}
+
+size_t u128_digits(u128 value, char *buffer)
+{
+    const u64 limb = 10000000000000000000u;     /* 10^19 */
+    if (value <= UINT64_MAX)
+        return u64_digits((u64)value, buffer);
+    size_t n = u128_digits(value / limb, buffer);
+    u64 low = (u64)(value % limb);
+    for (size_t i = 19; i-- > 0; low /= 10)
+        buffer[n + i] = (char)('0' + low % 10);
+    return n + 19;
+}
+
+char *u128_text(u128 value, char *buffer)
+{
+    buffer[u128_digits(value, buffer)] = '\0';
+    return buffer;
+}

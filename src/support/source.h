@@ -1,0 +1,33 @@
+/* A text and its places: a location is two byte offsets; lines and columns are computed when a message needs them. */
+#ifndef SUPPORT_SOURCE_H
+#define SUPPORT_SOURCE_H
+
+#include "support/base.h"
+
+struct source {
+    const char *name;       /* as messages show it */
+    const char *text;       /* text[size] is NUL */
+    u32 size;
+    u32 first_line;         /* number of the first line: 1, or later in a split file */
+    size_t mapped;          /* bytes to give back in source_free; 0 when the text is borrowed */
+};
+
+/* [begin, end) in a source; src NULL is "nowhere". */
+struct loc {
+    const struct source *src;
+    u32 begin, end;
+};
+
+struct position {
+    u32 line, column;       /* both from 1; columns count code points */
+    u32 line_begin, line_end;
+};
+
+/* Reads a file, or standard input for "-". Returns NULL, or a message about the fault (static or strerror). */
+const char *source_read(struct source *s, const char *path);
+void source_borrow(struct source *s, const char *name, const char *text, size_t size);
+void source_free(struct source *s);
+
+struct position source_position(const struct source *s, u32 offset);
+
+#endif
