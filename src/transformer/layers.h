@@ -64,7 +64,17 @@ struct layer_row {
     const char *source;
 };
 
-enum { LAYERS = 24, QUANTITIES = 10 };
+enum {
+#define LAYER(...) + 1
+    LAYERS = 0
+#include "transformer/layers.def"
+#undef LAYER
+    ,
+#define QUANTITY(...) + 1
+    QUANTITIES = 0
+#include "transformer/layers.def"
+#undef QUANTITY
+};
 
 extern const struct quantity_row quantity_table[QUANTITIES];
 extern const struct primitive_row primitive_table[PRIMITIVES];
