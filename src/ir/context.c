@@ -39,6 +39,7 @@ void context_init(struct context *ctx, const struct dialect *const *dialects, st
     for (const struct dialect *const *d = dialects; *d; d++)
         intern_dialect(ctx, *d);
     ctx->n_known = ctx->names.n;
+    ctx->n_operations = ctx->n_known;
     ctx->operation_of = ARENA_ARRAY(&ctx->arena, const struct operation *, ctx->n_known);
     for (const struct dialect *const *d = dialects; *d; d++)
         for (u32 i = 0; i < (*d)->n_operations; i++)
@@ -63,7 +64,7 @@ const struct item_kind *context_item_kind(const struct context *ctx, const char 
 
 const struct operation *context_operation(const struct context *ctx, atom name)
 {
-    return name < ctx->n_known ? ctx->operation_of[name] : NULL;
+    return name < ctx->n_operations ? ctx->operation_of[name] : NULL;
 }
 
 const char *context_text(const struct context *ctx, atom name)

@@ -15,7 +15,8 @@ struct context {
     struct types *types;
     struct diags *diags;                    /* not owned */
     const struct dialect *const *dialects;  /* NULL at the end */
-    const struct operation **operation_of;  /* by atom, for atoms below n_known */
+    const struct operation **operation_of;  /* by atom, for atoms below n_operations */
+    u32 n_operations;
     u32 n_known;                            /* atoms of the dialects' own words */
     /*
      * Finds the text of a part of a statement for a message: the clause FIELD (or NULL: the statement's first line),

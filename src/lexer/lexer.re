@@ -238,10 +238,10 @@ static int raw_token(struct lexer *l, u64 *value)
     return kind ? kind : l->shape ? BAD : main_token(l, value);
 }
 
-/* Statement keywords stand on both sides of this: those that begin a statement in the current layer. */
+/* Bison numbers the dialects' tokens, which are the statements' keywords, before those of head.y, which start with SYNC. */
 static bool begins_statement(const struct lexer *l, int kind)
 {
-    return l->layer == LAYER_SESSION ? kind == WORD : kind == ROLE || (kind >= KW_SYMBOL && kind <= KW_ROUTE);
+    return l->layer == LAYER_SESSION ? kind == WORD : kind > BP_UNDEF && kind < SYNC;
 }
 
 static bool next_is(const struct lexer *l, char c)

@@ -16,7 +16,7 @@ struct walk {
 
 static bool is_keyword(const struct walk *w)
 {
-    return w->kind == ROLE || (w->kind >= KW_SYMBOL && w->kind <= KW_ROUTE);
+    return w->kind > BP_UNDEF && w->kind < SYNC;
 }
 
 /* The next token of the statement; false at its end. */
