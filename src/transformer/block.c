@@ -210,7 +210,7 @@ static void sum_memory(struct derivation *d, const struct formula_scope *quantit
 {
     struct block_memory *m = &d->out->memory;
     bool full = d->on->recompute == RECOMPUTE_FULL;
-    for (u32 i = 0; i < LAYERS; i++) {
+    for (u32 i = 0; i < BLOCK_LAYERS; i++) {
         const struct block_layer *l = &d->out->layers[i];
         add(d, "block", "weights", &m->weights, l->weight_bytes);
         add(d, "block", "working", &m->working, l->working);
@@ -257,19 +257,19 @@ static void invoke(struct derivation *d, u32 layer, enum training_phase phase, e
 static void order_invocations(struct derivation *d)
 {
     const struct block_layer *l = d->out->layers;
-    for (u32 i = 0; i < LAYERS; i++)
+    for (u32 i = 0; i < BLOCK_LAYERS; i++)
         invoke(d, i, PHASE_FORWARD, l[i].forward_kind, &l[i].forward);
-    for (u32 i = 0; i < LAYERS; i++) {
+    for (u32 i = 0; i < BLOCK_LAYERS; i++) {
         if (l[i].recomputed)
             invoke(d, i, PHASE_RECOMPUTE, COLLECTIVE_NONE, &l[i].forward);
         if (l[i].repeat_kind)
             invoke(d, i, PHASE_RECOMMUNICATION, l[i].repeat_kind, &l[i].forward);
     }
-    for (u32 i = LAYERS; i-- > 0;) {
+    for (u32 i = BLOCK_LAYERS; i-- > 0;) {
         invoke(d, i, PHASE_ACTIVATION_GRADIENT, l[i].gradient_kind, &l[i].activation_gradient);
         invoke(d, i, PHASE_WEIGHT_GRADIENT, COLLECTIVE_NONE, &l[i].weight_gradient);
     }
-    for (u32 i = 0; i < LAYERS; i++)
+    for (u32 i = 0; i < BLOCK_LAYERS; i++)
         invoke(d, i, PHASE_OPTIMIZER, COLLECTIVE_NONE, &l[i].optimizer);
 }
 
@@ -280,7 +280,7 @@ bool block_derive(struct exprs *x, struct arena *arena, const struct block_sizes
     struct names names;
     memset(out, 0, sizeof *out);
     name_quantities(&d, &names);
-    for (u32 i = 0; i < LAYERS; i++)
+    for (u32 i = 0; i < BLOCK_LAYERS; i++)
         derive_layer(&d, i, &names.scope);
     sum_memory(&d, &names.scope);
     order_invocations(&d);

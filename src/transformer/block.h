@@ -80,10 +80,10 @@ struct block_memory {
     qty optimizer;
 };
 
-enum { MAX_INVOCATIONS = 8 * LAYERS };
+enum { MAX_INVOCATIONS = 8 * BLOCK_LAYERS };
 
 struct block {
-    struct block_layer layers[LAYERS];
+    struct block_layer layers[BLOCK_LAYERS];
     struct block_invocation invocations[MAX_INVOCATIONS];   /* in the order of execution */
     u32 n;
     struct block_memory memory;

@@ -14,7 +14,7 @@ const struct primitive_row primitive_table[PRIMITIVES] = {
 #undef PRIMITIVE
 };
 
-const struct layer_row layer_table[LAYERS] = {
+const struct layer_row layer_table[BLOCK_LAYERS] = {
 #define LAYER(name, primitive, forward, agrad, wgrad, in, out, act, grad, weights, recomputed, repeated, space, \
               act_dropped, out_dropped, source) \
     { name, PRIMITIVE_##primitive, forward, agrad, wgrad, in, out, act, grad, weights, WHEN_##recomputed, \

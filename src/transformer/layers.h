@@ -66,7 +66,7 @@ struct layer_row {
 
 enum {
 #define LAYER(...) + 1
-    LAYERS = 0
+    BLOCK_LAYERS = 0
 #include "transformer/layers.def"
 #undef LAYER
     ,
@@ -78,7 +78,7 @@ enum {
 
 extern const struct quantity_row quantity_table[QUANTITIES];
 extern const struct primitive_row primitive_table[PRIMITIVES];
-extern const struct layer_row layer_table[LAYERS];
+extern const struct layer_row layer_table[BLOCK_LAYERS];
 
 const char *block_collective_name(enum block_collective kind);  /* "all_reduce"; "none" */
 const char *block_engine_name(enum block_engine engine);

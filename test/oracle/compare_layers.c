@@ -25,7 +25,7 @@ static void layer_word(struct layer_comparison *c, const char *column, const cha
 }
 
 /* Calculon's names of the layers, in our order. */
-static const char *const calculon_layers[LAYERS] = {
+static const char *const calculon_layers[BLOCK_LAYERS] = {
     "AttnBlock_Fork", "AttnBlock_LayerNorm", "AttnBlock_F", "AttnBlock_Multihead_Fork", "AttnBlock_Query",
     "AttnBlock_Key", "AttnBlock_Value", "AttnBlock_Multihead_Key_Query", "AttnBlock_Multihead_SoftMax",
     "AttnBlock_Multihead_DropOut", "AttnBlock_Multihead_Attn", "AttnBlock_MLP", "AttnBlock_G", "AttnBlock_DropOut",
@@ -122,7 +122,7 @@ static void compare_layer_storage(struct layer_comparison *c)
 
 void row_compare_layers(struct row *r)
 {
-    for (size_t i = 0; i < LAYERS; i++) {
+    for (size_t i = 0; i < BLOCK_LAYERS; i++) {
         struct layer_comparison c = {
             r, i, &r->block.layers[i], arena_format(r->c.oracle->arena, "%s ", layer_table[i].name),
         };

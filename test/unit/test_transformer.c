@@ -177,7 +177,7 @@ START_TEST(the_fixture_on_one_rank_has_no_collective_and_no_buffer_for_one)
     ck_assert_uint_eq(block.memory.working, 110592);
     ck_assert_uint_eq(block.memory.activation_gradients, 118784);
     ck_assert_uint_eq(block.memory.stored, 69632);
-    for (size_t i = 0; i < LAYERS; i++)
+    for (size_t i = 0; i < BLOCK_LAYERS; i++)
         if (primitive_table[layer_table[i].primitive].engine == ENGINE_COLLECTIVE) {
             ck_assert_uint_eq(block.layers[i].act_bytes + block.layers[i].activation_gradient_bytes, 0);
             ck_assert_uint_eq(block.layers[i].forward.read, 0);

@@ -1,0 +1,179 @@
+#include "passes/binding.h"
+
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "parser/parse.h"
+
+static const char *const names[BINDINGS] = { "workload", "strategy", "target", "deployment" };
+static const char *const kinds[BINDINGS] = { "session.workload", "session.strategy", "session.target", "session.deployment" };
+
+const char *binding_name(enum binding b) { return names[b]; }
+const char *binding_kind(enum binding b) { return kinds[b]; }
+
+const struct field *binding_field(const struct context *ctx, const char *option, enum binding *b)
+{
+    const char *dot = strchr(option, '.');
+    for (int i = 0; dot && i < BINDINGS; i++)
+        if (strlen(names[i]) == (size_t)(dot - option) && !strncmp(names[i], option, (size_t)(dot - option))) {
+            const struct item_kind *k = context_item_kind(ctx, kinds[i], strlen(kinds[i]));
+            *b = (enum binding)i;
+            return field_find(k->entities[0].fields, dot + 1, strlen(dot + 1));
+        }
+    return NULL;
+}
+
+/* ---- Which item ---- */
+
+static bool is_kind(const struct item *it, enum binding b)
+{
+    return !strcmp(it->kind->name, kinds[b]);
+}
+
+static struct item *find_named(enum binding b, atom name, const struct module *file, const struct module *session)
+{
+    struct item *it = module_find(file, name);
+    if (!it && session)
+        it = module_find(session, name);
+    return it && is_kind(it, b) ? it : NULL;
+}
+
+static struct item *find_only(enum binding b, const struct module *file, const struct module *session, u32 *n)
+{
+    const struct module *modules[] = { file, session };
+    struct item *found = NULL;
+    *n = 0;
+    for (u32 m = 0; m < COUNT(modules); m++)
+        for (u32 i = 0; modules[m] && i < modules[m]->n; i++)
+            if (is_kind(modules[m]->items[i], b) && modules[m]->items[i] != found) {
+                found = modules[m]->items[i];
+                ++*n;
+            }
+    return found;
+}
+
+static void list_candidates(struct pass_run *r, enum binding b, const struct module *file, const struct module *session)
+{
+    const struct module *modules[] = { file, session };
+    for (u32 m = 0; m < COUNT(modules); m++)
+        for (u32 i = 0; modules[m] && i < modules[m]->n; i++)
+            if (is_kind(modules[m]->items[i], b))
+                diag_note(r->ctx->diags, r->ctx->locate ? r->ctx->locate(modules[m]->items[i], NULL, NULL, NULL) : (struct loc){ 0 },
+                          "choose it with {%s=%s}", names[b], symbol_text(modules[m]->items[i], modules[m]->items[i]->name));
+}
+
+static struct item *choose(struct pass_run *r, enum binding b, const struct step *step, const struct module *file,
+                           const struct module *session)
+{
+    for (u32 i = 0; i < step->n_options; i++) {
+        const struct step_option *o = &step->options[i];
+        if (strcmp(o->name, names[b]))
+            continue;
+        const char *name = o->value + (o->value[0] == '@');
+        struct item *it = find_named(b, intern_string(&r->ctx->names, name), file, session);
+        if (!it) {
+            diag_error(r->ctx->diags, o->value_at, "pass.binding.unknown", "there is no %s @%s", kinds[b], name);
+            list_candidates(r, b, file, session);
+        }
+        return it;
+    }
+    u32 n;
+    struct item *it = find_only(b, file, session, &n);
+    if (n == 1)
+        return it;
+    if (n == 0) {
+        diag_error(r->ctx->diags, step->at, "pass.binding.missing", "%s needs a %s, and there is none", r->pass->name, kinds[b]);
+        diag_note(r->ctx->diags, (struct loc){ 0 }, "add `%s @name { … }` to the file, or give one with --session=FILE", kinds[b]);
+    } else {
+        diag_error(r->ctx->diags, step->at, "pass.binding.ambiguous", "%s needs one %s, and there are %u", r->pass->name, kinds[b], n);
+        list_candidates(r, b, file, session);
+    }
+    return NULL;
+}
+
+/* ---- Overridden facts ---- */
+
+static const struct step_option *override_of(const struct step *step, enum binding b, const char *field)
+{
+    for (u32 i = 0; i < step->n_options; i++) {
+        const char *name = step->options[i].name;
+        size_t n = strlen(names[b]);
+        if (!strncmp(name, names[b], n) && name[n] == '.' && (!field || !strcmp(name + n + 1, field)))
+            return &step->options[i];
+    }
+    return NULL;
+}
+
+static void out_effective_name(struct out *o, const struct item *it, enum binding b, const struct step *step)
+{
+    out_string(o, context_text(it->ctx, it->name));
+    for (const struct field *f = it->kind->entities[0].fields; f->kind != FIELD_END; f++) {
+        const struct step_option *option = override_of(step, b, f->name);
+        if (!option)
+            continue;
+        out_printf(o, ".%s_", f->name);
+        for (const char *c = option->value; *c; c++)
+            out_char(o, (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ? *c : '_');
+    }
+}
+
+/* The item's text with the overridden fields exchanged: the parser then checks the values. */
+static char *effective_text(const struct item *it, enum binding b, const struct step *step)
+{
+    struct out o;
+    out_memory(&o);
+    out_printf(&o, "%s @", it->kind->name);
+    out_effective_name(&o, it, b, step);
+    out_string(&o, " {\n");
+    for (const struct field *f = it->kind->entities[0].fields; f->kind != FIELD_END; f++) {
+        const struct step_option *option = override_of(step, b, f->name);
+        if (option)
+            out_printf(&o, "  %s = %s\n", f->name, option->value);
+        else if (!field_is_default(it, it->stmts[0], f) || f->presence == REQUIRED) {
+            print_session_field(&o, it, it->stmts[0], f);
+            out_char(&o, '\n');
+        }
+    }
+    out_string(&o, "}\n");
+    char *text = arena_copy(&it->ctx->arena, o.data, o.n);
+    out_free(&o);
+    return text;
+}
+
+static struct item *override_facts(struct pass_run *r, struct item *it, enum binding b, const struct step *step, const struct module *file,
+                                   struct module *fresh)
+{
+    struct module made;
+    struct source *src = ARENA_NEW(&r->ctx->arena, struct source);
+    char *text = effective_text(it, b, step);
+    u32 errors = r->ctx->diags->errors;
+    source_borrow(src, arena_format(&r->ctx->arena, "<%s with options>", symbol_text(it, it->name)), text, strlen(text));
+    bool good = parse_module(&made, r->ctx, src) && made.n == 1 && verify_item(made.items[0], NULL);
+    struct item *effective = good ? made.items[0] : NULL, *known = NULL;
+    for (u32 i = 0; good && i < file->n; i++)
+        if (file->items[i]->name == effective->name && digest_equal(item_digest(file->items[i]), item_digest(effective)))
+            known = file->items[i];
+    if (!good && r->ctx->diags->errors == errors)
+        diag_error(r->ctx->diags, step->at, "pass.option.value", "the options of %s do not make one %s", step->pass->name, kinds[b]);
+    if (good && !known) {
+        module_add(fresh, effective);
+        made.n = 0;
+    }
+    module_free(&made);
+    return known ? known : effective;
+}
+
+bool bind_session(struct pass_run *r, const struct step *step, const struct module *file, const struct module *session,
+                  struct module *fresh)
+{
+    bool good = true;
+    for (int b = 0; b < BINDINGS; b++) {
+        if (!(r->pass->bindings & NEEDS(b)))
+            continue;
+        struct item *it = choose(r, (enum binding)b, step, file, session);
+        if (it && override_of(step, (enum binding)b, NULL))
+            it = override_facts(r, it, (enum binding)b, step, file, fresh);
+        r->session.items[b] = it;
+        good = good && it;
+    }
+    return good;
+}

@@ -1,0 +1,14 @@
+/* The part of the commit gate that no relation needs to say: lineage exists, and every source is covered. */
+#ifndef PASSES_COVER_H
+#define PASSES_COVER_H
+
+#include "passes/pass.h"
+
+/* Every entity of the output that needs lineage has sources that exist in the input, and every value and task of the
+ * input is the source of something. False: reported as a fault of the pass. */
+bool cover_check(const struct pass_run *r);
+
+/* A gate's refusal: names the pass, the entity and what does not hold. Always false. */
+bool gate_refuse(const struct pass_run *r, const struct item *it, const struct stmt *s, const char *format, ...) PRINTF_LIKE(4, 5);
+
+#endif

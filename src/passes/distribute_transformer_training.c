@@ -1,0 +1,229 @@
+/*
+ * distribute-transformer-training: one decoder block on one tensor-parallel group, as a chain of tasks. Values stand
+ * at the block's boundary only; collectives have no operands; every task runs after the one above it.
+ */
+#include "dialects/dist/dist.h"
+#include "passes/emit.h"
+#include "passes/passes.h"
+#include "passes/spec.h"
+#include "transformer/block.h"
+#include "transformer/contract.h"
+
+#include "ir/sharding.h"
+#include "ir/verify.h"
+
+struct derivation {
+    struct pass_run *r;
+    const struct model_op *op;
+    struct transformer_model model;
+    struct training_workload workload;
+    struct training_strategy strategy;
+    bool split;                 /* the boundary is split along the sequence */
+    atom tp;
+};
+
+/* ---- What the pass takes ---- */
+
+struct report_state {
+    struct pass_run *r;
+    const struct model_op *op;
+};
+
+static void report_finding(void *state, const struct contract_finding *f)
+{
+    struct report_state *c = state;
+    struct pass_run *r = c->r;
+    const struct item *it = f->item == CONTRACT_MODEL ? r->input : r->session.items[f->item == CONTRACT_WORKLOAD ? BIND_WORKLOAD : BIND_STRATEGY];
+    const struct stmt *s = f->item == CONTRACT_MODEL ? &c->op->s : it->stmts[0];
+    struct loc at = r->ctx->locate ? r->ctx->locate(it, s, f->field, NULL) : (struct loc){ 0 };
+    if (f->severity == SEVERITY_ERROR)
+        diag_error(r->ctx->diags, at, f->rule->code, "%s", f->message);
+    else
+        diag_warning(r->ctx->diags, at, f->rule->code, "%s", f->message);
+    if (!at.src)
+        diag_context(r->ctx->diags, "%s", symbol_text(it, it->name));
+    if (f->note)
+        diag_note(r->ctx->diags, (struct loc){ 0 }, "%s", f->note);
+}
+
+/* A dimension of the model's boundary: a symbol takes the session's number, a number must be it. */
+static bool check_dimension(struct derivation *d, const struct model_value *v, const struct type *t, u32 i, u64 size, const char *what)
+{
+    u128 n;
+    if (!qty_value(d->r->ctx->exprs, t->dims[i], &n) || n == size)
+        return true;
+    return pass_error(d->r, d->r->input, &v->s, NULL, context_text(d->r->ctx, v->s.name), "pass.boundary.shape",
+                      "dimension %u of %s is %s, but the %s is %llu", i, stmt_text(d->r->input, &v->s), qty_text(d->r->ctx, t->dims[i]),
+                      what, (unsigned long long)size);
+}
+
+static bool check_boundary(struct derivation *d, atom name)
+{
+    const struct item *in = d->r->input;
+    const struct model_value *v = (const struct model_value *)item_value(in, name);
+    const struct type *t = type_get(in->ctx->types, v->type);
+    const struct session_workload *w = spec_workload_of(d->r->session.items[BIND_WORKLOAD]);
+    if (t->rank != 3)
+        return pass_error(d->r, in, &v->s, NULL, context_text(in->ctx, name), "pass.boundary.shape",
+                          "%s has %u dimensions; a decoder's boundary has 3: microbatch, sequence, hidden", stmt_text(in, &v->s), t->rank);
+    bool good = check_dimension(d, v, t, 0, d->workload.microbatch, "workload's microbatch");
+    good = check_dimension(d, v, t, 1, d->model.sequence, "operation's sequence") && good;
+    good = check_dimension(d, v, t, 2, d->model.hidden, "operation's hidden") && good;
+    if (t->element == spec_dtype_element(w->dtype))
+        return good;
+    pass_error(d->r, in, &v->s, NULL, context_text(in->ctx, name), "pass.boundary.dtype", "%s has elements of %s, but the workload %s asks for %s",
+               stmt_text(in, &v->s), element_name((enum element)t->element), symbol_text(in, d->r->session.items[BIND_WORKLOAD]->name),
+               session_dtype_enum.words[w->dtype].text);
+    pass_note(d->r, "write dtype = %s in the workload, or %s in the model's types", element_name((enum element)t->element),
+              session_dtype_enum.words[w->dtype].text);
+    return false;
+}
+
+static bool accept_input(struct derivation *d)
+{
+    struct pass_run *r = d->r;
+    const struct session_workload *w = spec_workload_of(r->session.items[BIND_WORKLOAD]);
+    d->op = spec_decoder(r->input, r->pass->operation);
+    if (!d->op)
+        return pass_error(r, r->input, NULL, NULL, NULL, "pass.input.operation",
+                          "%s takes a program whose only operation is %s; %s is not one", r->pass->name, r->pass->operation,
+                          symbol_text(r->input, r->input->name));
+    if (w->mode != SESSION_TRAINING)
+        return pass_error(r, r->session.items[BIND_WORKLOAD], &w->s, "mode", NULL, "pass.workload.mode",
+                          "%s derives training, but the workload's mode is %s", r->pass->name, session_mode_enum.words[w->mode].text);
+    spec_model(r->input, d->op, &d->model);
+    spec_workload(r->session.items[BIND_WORKLOAD], &d->workload);
+    spec_strategy(r->session.items[BIND_STRATEGY], &d->strategy);
+    struct report_state state = { r, d->op };
+    bool good = contract_check_training(&d->model, &d->workload, &d->strategy, &r->ctx->arena, report_finding, &state);
+    good = check_boundary(d, list_at(r->input, d->op->operands)[0]) && good;
+    d->split = d->strategy.tensor > 1 && d->strategy.communication == COMMUNICATION_REDUCE_SCATTER_ALL_GATHER;
+    return good;
+}
+
+/* ---- What it writes ---- */
+
+static void emit_program_facts(struct derivation *d, const struct block *b)
+{
+    struct item *out = d->r->output;
+    u32 axis[3] = { d->tp };
+    struct dist_mesh *mesh = (struct dist_mesh *)item_add(out, DIST_MESH);
+    mesh->s.name = emit_atom(d->r, "tp_group");
+    pair_put(axis + 1, d->strategy.tensor);
+    mesh->axes = item_list(out, axis, 3);
+    item_declare(out, &mesh->s);
+    item_add(out, DIST_ORDER);
+    struct dist_scale *scale = (struct dist_scale *)item_add(out, DIST_SCALE);
+    scale->blocks = qty_number(out->ctx->exprs, d->model.blocks);
+    scale->batch = qty_number(out->ctx->exprs, d->workload.batch);
+    scale->microbatch = qty_number(out->ctx->exprs, d->workload.microbatch);
+    struct dist_memory *memory = (struct dist_memory *)item_add(out, DIST_MEMORY);
+    memory->s.name = emit_atom(d->r, "block_memory");
+    memory->weights = b->memory.weights;
+    memory->working = b->memory.working;
+    memory->stored = b->memory.stored;
+    memory->checkpoint = b->memory.checkpoint;
+    memory->gradients = b->memory.gradients;
+    memory->gradients_unsharded = b->memory.gradients_unsharded;
+    memory->activation_gradients = b->memory.activation_gradients;
+    memory->optimizer = b->memory.optimizer;
+    item_declare(out, &memory->s);
+    emit_from(out, &memory->s, REF_SYMBOL(d->op->s.name));
+}
+
+/* A value of the boundary: [microbatch, sequence, hidden], split along the sequence or replicated. */
+static void fill_boundary(struct derivation *d, struct dist_value *v, atom name)
+{
+    struct item *out = d->r->output;
+    struct context *ctx = out->ctx;
+    qty dims[3] = { qty_number(ctx->exprs, d->workload.microbatch), qty_number(ctx->exprs, d->model.sequence),
+                    qty_number(ctx->exprs, d->model.hidden) };
+    u8 dtype = spec_workload_of(d->r->session.items[BIND_WORKLOAD])->dtype;
+    v->s.name = name;
+    v->type = type_intern(ctx->types, &(struct type){ .element = (u8)spec_dtype_element(dtype), .rank = 3, .dims = dims });
+    struct sharding sharding = { .rank = 3 };
+    if (d->split)
+        sharding.dims[1] = (struct axis_list){ &d->tp, 1 };
+    v->sharding = sharding_write(out, &sharding, 3);
+    item_declare(out, &v->s);
+}
+
+static enum dist_phase phase_of(enum training_phase phase)
+{
+    return (enum dist_phase)(DIST_FORWARD + (phase - PHASE_FORWARD));
+}
+
+static struct dist_task *emit_task(struct derivation *d, const struct block_invocation *call)
+{
+    struct item *out = d->r->output;
+    struct dist_task *t = (struct dist_task *)item_add(out, DIST_TASK);
+    bool collective = call->collective != COLLECTIVE_NONE;
+    const char *operation = collective ? block_collective_name(call->collective)
+                                       : arena_format(&out->arena, "transformer.%s", call->primitive);
+    t->s.name = emit_atom(d->r, call->name);
+    t->body = collective ? DIST_COLLECTIVE : DIST_LOCAL;
+    t->operation = emit_atom(d->r, operation);
+    if (collective) {
+        t->over = emit_one(out, d->tp);
+        bool reduces = call->collective == COLLECTIVE_ALL_REDUCE || call->collective == COLLECTIVE_REDUCE_SCATTER;
+        t->reduction = reduces ? REDUCTION_SUM : REDUCTION_NONE;
+    }
+    t->phase = (u8)phase_of(call->phase);
+    t->layer = emit_atom(d->r, layer_table[call->layer].name);
+    t->work[DIST_OPERATIONS] = call->work.operations;
+    t->work[DIST_READ] = call->work.read;
+    t->work[DIST_WRITE] = call->work.write;
+    t->work[DIST_MESSAGE] = call->work.message;
+    emit_from(out, &t->s, REF_SYMBOL(d->op->s.name));
+    return t;
+}
+
+/* The chain: the first task reads the block's input, the last forward task makes its output. */
+static bool emit_chain(struct derivation *d, const struct block *b)
+{
+    struct item *out = d->r->output;
+    atom input = list_at(d->r->input, d->op->operands)[0], output = list_at(d->r->input, d->op->results)[0];
+    struct dist_value *in = (struct dist_value *)item_add(out, DIST_VALUE);
+    in->role = DIST_INPUT;
+    fill_boundary(d, in, input);
+    emit_from(out, &in->s, REF_VALUE(input));
+    struct dist_task *last = NULL;
+    for (u32 i = 0; i < b->n; i++) {
+        struct dist_task *t = emit_task(d, &b->invocations[i]);
+        if (item_declare(out, &t->s))
+            return pass_error(d->r, d->r->input, NULL, NULL, NULL, "pass.name.clash", "two tasks would be called %s", stmt_text(out, &t->s));
+        if (i == 0)
+            t->operands = emit_one(out, input);
+        if (b->invocations[i].phase == PHASE_FORWARD)
+            last = t;
+    }
+    struct dist_value *value = (struct dist_value *)item_add_result(out, DIST_VALUE);
+    value->role = DIST_ACTIVATION;
+    fill_boundary(d, value, output);
+    last->results = emit_one(out, output);
+    ((struct dist_output *)item_add(out, DIST_OUTPUT))->value = output;
+    return true;
+}
+
+static bool run(struct pass_run *r)
+{
+    struct derivation d = { .r = r, .tp = emit_atom(r, "tp") };
+    if (!accept_input(&d))
+        return false;
+    struct block *b = ARENA_NEW(&r->output->arena, struct block);
+    struct block_fault fault;
+    struct block_sizes sizes = block_sizes_of(&d.model, &d.workload, &d.strategy);
+    struct block_switches switches = block_switches_of(&d.strategy);
+    if (!block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault))
+        return pass_error(r, r->input, &d.op->s, NULL, NULL, "pass.quantity", "%s of layer %s %s", fault.term, fault.layer,
+                          expr_status_text(fault.status));
+    emit_program_facts(&d, b);
+    return emit_chain(&d, b);
+}
+
+const struct pass distribute_transformer_training = {
+    .name = "distribute-transformer-training", .revision = 1, .from = LAYER_MODEL, .to = LAYER_DIST,
+    .bindings = NEEDS(BIND_WORKLOAD) | NEEDS(BIND_STRATEGY), .operation = "transformer.decoder_training", .suffix = "block",
+    .run = run, .gate = distribute_transformer_training_gate,
+    .doc = "One block of a decoder under training, as the chain of tasks of one tensor-parallel group.",
+};

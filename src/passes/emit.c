@@ -1,0 +1,66 @@
+#include "passes/emit.h"
+
+#include "ir/verify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+atom emit_atom(const struct pass_run *r, const char *text)
+{
+    return intern_string(&r->ctx->names, text);
+}
+
+u32 emit_one(struct item *it, u32 element)
+{
+    return item_list(it, &element, 1);
+}
+
+void emit_from(struct item *it, struct stmt *s, u32 ref)
+{
+    s->lineage_kind = LINEAGE_LOWERED;
+    s->lineage = emit_one(it, ref);
+}
+
+const struct stmt *find_once(const struct item *it, u32 entity)
+{
+    for (u32 i = 0; i < it->n_stmts; i++)
+        if (it->stmts[i]->entity == entity)
+            return it->stmts[i];
+    return NULL;
+}
+
+bool mesh_size(const struct item *it, u32 axes, u64 *out)
+{
+    u64 size = 1;
+    for (u32 i = 0; i + 2 < list_n(it, axes); i += 3)
+        if (__builtin_mul_overflow(size, pair_get(list_at(it, axes) + i + 1), &size) || size > UINT32_MAX)
+            return false;
+    *out = size;
+    return true;
+}
+
+bool pass_error(const struct pass_run *r, const struct item *it, const struct stmt *s, const char *field, const char *text,
+                const char *code, const char *format, ...)
+{
+    char message[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    struct loc at = r->ctx->locate ? r->ctx->locate(it, s, field, text) : (struct loc){ 0 };
+    diag_error(r->ctx->diags, at, code, "%s", message);
+    if (!at.src)
+        diag_context(r->ctx->diags, "%s (made by %s)", symbol_text(it, it->name),
+                     it->header.pass ? context_text(it->ctx, it->header.pass) : "hand");
+    return false;
+}
+
+void pass_note(const struct pass_run *r, const char *format, ...)
+{
+    char message[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    diag_note(r->ctx->diags, (struct loc){ 0 }, "%s", message);
+}

@@ -1,0 +1,82 @@
+#include "passes/spec.h"
+
+#include "ir/attr.h"
+
+const struct session_workload *spec_workload_of(const struct item *it) { return (const void *)it->stmts[0]; }
+const struct session_strategy *spec_strategy_of(const struct item *it) { return (const void *)it->stmts[0]; }
+const struct session_target *spec_target_of(const struct item *it) { return (const void *)it->stmts[0]; }
+const struct session_deployment *spec_deployment_of(const struct item *it) { return (const void *)it->stmts[0]; }
+
+const struct model_op *spec_decoder(const struct item *model, const char *name)
+{
+    const struct model_op *found = NULL;
+    for (u32 i = 0; i < model->n_stmts; i++) {
+        if (model->stmts[i]->entity != MODEL_OP)
+            continue;
+        if (found)
+            return NULL;
+        found = (const struct model_op *)model->stmts[i];
+    }
+    return found && intern_is(&model->ctx->names, found->operation, name) ? found : NULL;
+}
+
+u64 spec_attribute(const struct item *model, const struct model_op *op, const char *name)
+{
+    atom key = intern_find(&model->ctx->names, name, strlen(name));
+    struct attr a = attr_get(model, item_attribute(model, op->attributes, key));
+    u128 n = 0;
+    if (a.kind == ATTR_QUANTITY)
+        qty_value(model->ctx->exprs, a.quantity, &n);
+    return (u64)n;
+}
+
+void spec_model(const struct item *model, const struct model_op *op, struct transformer_model *out)
+{
+    *out = (struct transformer_model){
+        .name = context_text(model->ctx, model->name),
+        .hidden = spec_attribute(model, op, "hidden"),
+        .feedforward = spec_attribute(model, op, "feedforward"),
+        .heads = spec_attribute(model, op, "heads"),
+        .head_size = spec_attribute(model, op, "head_size"),
+        .sequence = spec_attribute(model, op, "sequence"),
+        .blocks = spec_attribute(model, op, "blocks"),
+        .vocabulary = spec_attribute(model, op, "vocabulary"),
+    };
+}
+
+enum element spec_dtype_element(u8 dtype)
+{
+    const char *word = session_dtype_enum.words[dtype].text;
+    return element_find(word, strlen(word));
+}
+
+u32 spec_dtype_bytes(u8 dtype)
+{
+    return element_bits(spec_dtype_element(dtype)) / 8;
+}
+
+void spec_workload(const struct item *workload, struct training_workload *out)
+{
+    const struct session_workload *w = spec_workload_of(workload);
+    *out = (struct training_workload){ w->batch, w->microbatch, spec_dtype_bytes(w->dtype) };
+}
+
+static enum pipeline_schedule schedule_of(const struct session_strategy *s)
+{
+    if (s->schedule != SESSION_SCHEDULE_DEFAULT)
+        return (enum pipeline_schedule)(s->schedule - SESSION_SINGLE_STAGE);
+    return s->pipeline <= 1 ? SCHEDULE_SINGLE_STAGE
+           : s->virtual_stages > 1 ? SCHEDULE_INTERLEAVED_ONE_F_ONE_B : SCHEDULE_ONE_F_ONE_B;
+}
+
+void spec_strategy(const struct item *strategy, struct training_strategy *out)
+{
+    const struct session_strategy *s = spec_strategy_of(strategy);
+    *out = (struct training_strategy){
+        .tensor = s->tensor, .communication = (enum tensor_communication)s->communication,
+        .pipeline = s->pipeline, .schedule = schedule_of(s), .virtual_stages = s->virtual_stages,
+        .data = s->data, .optimizer_sharding = s->optimizer_sharding,
+        .recompute = (enum recompute_policy)s->recompute, .fused_activation = s->fused_activation,
+        .input_regather = s->input_regather, .world = s->world,
+    };
+}

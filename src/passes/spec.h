@@ -1,0 +1,29 @@
+/* Typed items to the plain numbers of transformer/spec.h. */
+#ifndef PASSES_SPEC_H
+#define PASSES_SPEC_H
+
+#include "dialects/model/model.h"
+#include "dialects/session/session.h"
+#include "transformer/spec.h"
+
+/* The only statement of a session item. */
+const struct session_workload *spec_workload_of(const struct item *it);
+const struct session_strategy *spec_strategy_of(const struct item *it);
+const struct session_target *spec_target_of(const struct item *it);
+const struct session_deployment *spec_deployment_of(const struct item *it);
+
+/* The program's only operation if it is NAME ("transformer.decoder_training"), else NULL. */
+const struct model_op *spec_decoder(const struct item *model, const char *name);
+
+/* The value of an operation's own clause, 0 where it is absent. */
+u64 spec_attribute(const struct item *model, const struct model_op *op, const char *name);
+
+void spec_model(const struct item *model, const struct model_op *op, struct transformer_model *out);
+void spec_workload(const struct item *workload, struct training_workload *out);
+void spec_strategy(const struct item *strategy, struct training_strategy *out);
+
+/* Bytes of an element of session_dtype; the type layer's name of it is the same word. */
+u32 spec_dtype_bytes(u8 dtype);
+enum element spec_dtype_element(u8 dtype);
+
+#endif
