@@ -314,11 +314,12 @@ static void out_field(struct out *o, const struct item *it, const struct stmt *s
     }
 }
 
-/* Punctuation in front of a head field. Operands stick to the operation; a type follows a colon. */
-static const char *before_head(const struct field *f)
+/* Punctuation in front of a head field, behind one of kind BEFORE. Operands stick to the operation; a type, or what a
+ * symbol stands for, follows a colon. */
+static const char *before_head(const struct field *f, u8 before)
 {
     return f->kind == FIELD_OPERANDS ? ""
-           : f->kind == FIELD_TYPE || (f->kind == FIELD_ENUM && f[-1].kind == FIELD_DOLLAR_NAME) ? " : " : " ";
+           : f->kind == FIELD_TYPE || (f->kind == FIELD_ENUM && before == FIELD_DOLLAR_NAME) ? " : " : " ";
 }
 
 /* Clauses whose text brings its own words. */
@@ -335,7 +336,7 @@ static void out_fields(struct out *o, const struct item *it, const struct stmt *
         if (omit && f->kind != FIELD_OPERANDS)
             continue;
         if (f->place == PLACE_HEAD) {
-            out_string(o, before_head(f));
+            out_string(o, before_head(f, f > from ? f[-1].kind : FIELD_END));
         } else if (f->kind != FIELD_SHARDING) {
             out_string(o, f->place == PLACE_LINE && !broken ? "\n    " : " ");
             broken = broken || f->place == PLACE_LINE;
