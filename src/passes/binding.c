@@ -51,6 +51,18 @@ static struct item *find_only(enum binding b, const struct module *file, const s
     return found;
 }
 
+/* The one that the input was derived with. */
+static struct item *find_pinned(const struct pass_run *r, enum binding b, const struct module *file, const struct module *session)
+{
+    const struct header *h = &r->input->header;
+    for (u32 i = 0; i < h->n_using; i++) {
+        struct item *it = find_named(b, h->using[i].item, file, session);
+        if (it)
+            return it;
+    }
+    return NULL;
+}
+
 static void list_candidates(struct pass_run *r, enum binding b, const struct module *file, const struct module *session)
 {
     const struct module *modules[] = { file, session };
@@ -78,6 +90,8 @@ static struct item *choose(struct pass_run *r, enum binding b, const struct step
     }
     u32 n;
     struct item *it = find_only(b, file, session, &n);
+    if (n > 1 && (it = find_pinned(r, b, file, session)))
+        n = 1;
     if (n == 1)
         return it;
     if (n == 0) {
@@ -139,6 +153,17 @@ static char *effective_text(const struct item *it, enum binding b, const struct 
     return text;
 }
 
+/* Every fact but the name. */
+static bool same_facts(const struct item *base, struct item *effective)
+{
+    const char *what;
+    atom name = effective->name;
+    effective->name = base->name;
+    bool same = item_equal(base, effective, &what);
+    effective->name = name;
+    return same;
+}
+
 static struct item *override_facts(struct pass_run *r, struct item *it, enum binding b, const struct step *step, const struct module *file,
                                    struct module *fresh)
 {
@@ -148,7 +173,7 @@ static struct item *override_facts(struct pass_run *r, struct item *it, enum bin
     u32 errors = r->ctx->diags->errors;
     source_borrow(src, arena_format(&r->ctx->arena, "<%s with options>", symbol_text(it, it->name)), text, strlen(text));
     bool good = parse_module(&made, r->ctx, src) && made.n == 1 && verify_item(made.items[0], NULL);
-    struct item *effective = good ? made.items[0] : NULL, *known = NULL;
+    struct item *effective = good ? made.items[0] : NULL, *known = good && same_facts(it, effective) ? it : NULL;
     for (u32 i = 0; good && i < file->n; i++)
         if (file->items[i]->name == effective->name && digest_equal(item_digest(file->items[i]), item_digest(effective)))
             known = file->items[i];

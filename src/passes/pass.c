@@ -172,7 +172,6 @@ static u32 insert_used(struct transaction *t, struct pass_run *r, u32 at)
 /* Replaces item AT by the output, or keeps it in front; returns the output's index. */
 static u32 publish(struct transaction *t, struct pass_run *r, u32 at)
 {
-    at = insert_used(t, r, at);
     if (!t->options->keep_sources) {
         *VEC_PUSH(t->consumed, t->n_consumed, t->cap_consumed) = t->work.items[at];
         t->work.items[at] = r->output;
@@ -190,6 +189,7 @@ static bool run_on(struct transaction *t, const struct step *step, u32 *at)
     struct pass_run r = { .ctx = ctx, .pass = step->pass, .input = t->work.items[*at], .module = &t->work };
     if (!bind_session(&r, step, &t->work, t->session, &t->fresh) || !observe_before(t, step, r.input))
         return false;
+    *at = insert_used(t, &r, *at);
     module_add(&t->fresh, new_output(&r));
     if (!name_clash(t, &r) || !run_checked(t, &r) || !observe_after(t, step, &r)) {
         observe_failure(t, step, &r);
