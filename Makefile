@@ -20,6 +20,7 @@ all: $(B)/bp-opt $(B)/libbpir.a
 sources := $(foreach d,support ir lexer parser dialects dialects/* transformer passes,$(wildcard $(S)src/$d/*.c))
 tool    := $(wildcard $(S)tools/bp-opt/*.c)
 unit    := $(wildcard $(S)test/unit/*.c)
+oracle  := $(wildcard $(S)test/oracle/*.c)
 
 first   := $(foreach d,session model dist portable concrete,$(wildcard $(S)src/dialects/$d/syntax.y))
 grammar := $(S)src/parser/head.y $(first) $(filter-out $(first),$(wildcard $(S)src/dialects/*/syntax.y)) \
@@ -31,7 +32,7 @@ library := $(call objects,$(sources)) $(B)/obj/gen/lexer.o $(B)/obj/gen/grammar.
 # Packages, configuration ----------------------------------------------------------------------------------------
 # The targets below install what they lack; the others only say what is missing.
 
-checks   := check check-unit check-lit check-scripts check-asan distcheck
+checks   := check check-unit check-lit check-scripts check-oracle check-asan distcheck
 installs := $(filter demo bench $(checks),$(goals))
 groups   := build $(if $(filter $(checks),$(goals)),test) $(if $(filter bench,$(goals)),bench)
 
@@ -85,7 +86,11 @@ $(B)/bp-unit: $(call objects,$(unit)) $(B)/libbpir.a
 	@echo '  LD     $@'
 	@$(link) $(CHECK_LIBS) $(LIBS)
 
--include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit)))
+$(B)/oracle-gate: $(call objects,$(oracle)) $(B)/libbpir.a
+	@echo '  LD     $@'
+	@$(link) $(LIBS)
+
+-include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle)))
 
 # Generated sources ----------------------------------------------------------------------------------------------
 
@@ -119,14 +124,16 @@ $(call objects,$(S)test/unit/main.c): $(B)/gen/suites.h
 
 tested = $(run) SANITIZE='$(SANITIZE)' PYTHON='$(PYTHON)' LIT='$(LIT)' $(S)build-aux/check
 
-check: all $(B)/bp-unit
+check: all $(B)/bp-unit $(B)/oracle-gate
 	@$(tested) layers unit lit scripts
 check-unit: $(B)/bp-unit
 	@$(tested) unit $(SUITE)
 check-lit: all
 	@$(tested) lit $(FILTER)
-check-scripts: all
-	@$(tested) scripts
+check-scripts: all $(B)/oracle-gate
+	@$(tested) scripts $(if $(SCRIPT),'$(SCRIPT)')
+check-oracle: all $(B)/oracle-gate
+	@$(tested) scripts 'oracle|strategies'
 check-asan:
 	@$(MAKE) --no-print-directory -f $(S)Makefile B=$(B)/asan check \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
@@ -157,7 +164,7 @@ uninstall:
 	rm -rf "$(DEST)/include/bpir" "$(DEST)/share/doc/bp-opt"
 
 clean:
-	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit libbpir.a)
+	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate libbpir.a)
 distclean: clean
 	rm -rf $(addprefix $(B)/,configure config.mk config.log config.status autom4te.cache test packages.*)
 	! test -d $(B) || rmdir --ignore-fail-on-non-empty $(B)
@@ -168,7 +175,8 @@ help:
 #| make check        all tests; the last line is `N passed, N failed`
 #| make check-unit   the unit tests        [SUITE=quantity]
 #| make check-lit    the lit tests         [FILTER=regex]
-#| make check-scripts  test/checks/*.sh
+#| make check-scripts  test/checks/*.sh  [SCRIPT=regex]
+#| make check-oracle the algebra and the passes against numbers of others
 #| make check-asan   all tests, built with ASan and UBSan in build/asan
 #| make layers       that no include points up the layers
 #| make distcheck    a copy of the source builds, tests and installs from another folder

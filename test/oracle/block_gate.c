@@ -31,6 +31,7 @@ struct gate {
     const struct oracle *oracle;
     struct tally tally;
     u32 rows, failed, refused, skipped[SKIPS];
+    u32 training, forward_only, layers;     /* compared */
     u32 declared[DEVIATIONS];
     const char *ids[DEVIATIONS];            /* of the rows with a declared difference */
 };
@@ -100,7 +101,7 @@ static bool accept_or_flatten(struct gate *g, struct row *r)
 
 /* ---- The run ---- */
 
-static void compare_row(struct row *r)
+static void compare_row(struct gate *g, struct row *r)
 {
     configuration_derive(&r->c, &r->block);
     row_predict(r);
@@ -108,14 +109,30 @@ static void compare_row(struct row *r)
     row_compare_layers(r);
     if (r->on_stage)
         row_compare_stage(r);
+    g->training += r->c.training;
+    g->forward_only += !r->c.training;
+    g->layers += BLOCK_LAYERS;
 }
 
-static size_t first_layer(const struct configuration *c)
+static bool is_layer_of(const struct configuration *c, size_t at)
 {
-    size_t at = 0;
-    while (at < c->oracle->layers.n_rows && strcmp(tsv_cell(&c->oracle->layers, at, "id"), c->id))
+    return at < c->oracle->layers.n_rows && !strcmp(tsv_cell(&c->oracle->layers, at, "id"), c->id);
+}
+
+/* The block's layers stand in a row. False when there are more or fewer of them. */
+static bool find_layers(struct row *r)
+{
+    size_t at = 0, n = 0;
+    while (at < r->c.oracle->layers.n_rows && !is_layer_of(&r->c, at))
         at++;
-    return at;
+    while (is_layer_of(&r->c, at + n))
+        n++;
+    r->layer = at;
+    if (n == BLOCK_LAYERS)
+        return true;
+    printf("%s: %zu layers, not %d\n", r->c.id, n, BLOCK_LAYERS);
+    r->tally->other++;
+    return false;
 }
 
 static void run_row(struct gate *g, size_t at)
@@ -127,11 +144,10 @@ static void run_row(struct gate *g, size_t at)
     if (why)
         return;
     g->rows++;
-    r.layer = first_layer(&r.c);
-    if (accept_or_flatten(g, &r))
-        compare_row(&r);
-    else
+    if (!accept_or_flatten(g, &r))
         g->skipped[SKIP_REFUSED]++;
+    else if (find_layers(&r))
+        compare_row(g, &r);
     g->failed += g->tally.other > before;
     for (size_t d = 1; d < DEVIATIONS; d++)
         if (r.seen[d]) {
@@ -148,6 +164,8 @@ static void report(const struct gate *g)
     for (size_t i = 1; i < SKIPS; i++)
         if (g->skipped[i])
             printf("  %u not compared: %s\n", g->skipped[i], skip_names[i]);
+    printf("rows compared %u: training %u, forward only %u; layer rows %u\n", g->training + g->forward_only, g->training,
+           g->forward_only, g->layers);
     printf("cells compared %u: equal %u, declared %u, other %u\n", t->compared, t->equal, t->declared, t->other);
     for (size_t i = 1; i < DEVIATIONS; i++)
         printf("  %u rows: %s:%s\n", g->declared[i], deviation_names[i], g->ids[i] ? g->ids[i] : "");
