@@ -40,7 +40,7 @@ const struct rule ir_rules[] = {
     { "ir.header.revision", "`by PASS revision N` takes a number from 1." },
     { "ir.header.parent", "A derived item pins its parent by digest, so that the chain can be checked. Write it, or drop `by`." },
     { "ir.header.self", "An item can't be derived from itself. Name the item that it is from." },
-    { "ir.header.layer", "Layers derive downwards: model, dist, portable, concrete. Name a parent of a higher layer." },
+    { "ir.header.layer", "Layers derive downwards: model, dist, portable, concrete. Name a parent of the same or a higher layer." },
     { "ir.pin.mismatch", "The item has changed since this digest was written. Derive it again, or write the digest shown." },
     { "ir.pin.unchecked", "The digest can be checked only when its item is in the file." },
     { "ir.reference.unknown", "The name is not declared in this item. Declare it, or write the name that was meant." },
@@ -58,6 +58,7 @@ const struct rule ir_rules[] = {
     { "ir.lineage.empty", "`from ()` is only for what is generated from nothing in particular." },
     { "ir.lineage.one", "Cloned and preserved things have one source." },
     { "ir.lineage.fused", "Fused things have at least two sources." },
+    { "ir.roundtrip", "What is printed must parse to the same fields and print to the same bytes. It is a fault of bp-opt, not of the input." },
     { "ir.lineage.unknown", "A source must be declared in the parent." },
 };
 

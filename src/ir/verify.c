@@ -382,7 +382,7 @@ static void check_header(struct verifier *v)
         verify_error(v, NULL, NULL, NULL, "ir.header.parent", "a derived item names its parent with a digest: `from @parent xxh128:…`");
     if (h->parent.item == v->item->name)
         verify_error(v, NULL, NULL, NULL, "ir.header.self", "an item can't be its own parent");
-    if (parent && parent->kind->layer >= v->item->kind->layer)
+    if (parent && parent->kind->layer > v->item->kind->layer)
         verify_error(v, NULL, NULL, symbol_text(v->item, h->parent.item), "ir.header.layer", "a %s can't be derived from a %s",
                      v->item->kind->name, parent->kind->name);
 }

@@ -19,6 +19,7 @@ struct derivation {
     struct training_workload workload;
     struct training_strategy strategy;
     bool split;                 /* the boundary is split along the sequence */
+    qty b, S;                   /* microbatch and sequence: numbers, or symbols under {symbolic=…} */
     atom tp;
 };
 
@@ -79,6 +80,39 @@ static bool check_boundary(struct derivation *d, atom name)
     return false;
 }
 
+/* {symbolic=microbatch}, {symbolic=[microbatch, sequence]}: the model's own symbol stays in the derived facts. */
+static bool keeps_symbol(const struct derivation *d, const char *name)
+{
+    const struct step_option *o = step_option(d->r->step, "symbolic");
+    const char *at = o ? strstr(o->value, name) : NULL;
+    return at && (at == o->value || strchr("[ ,", at[-1])) && (!at[strlen(name)] || strchr("] ,", at[strlen(name)]));
+}
+
+static bool choose_size(struct derivation *d, const struct type *boundary, u32 i, const char *name, u64 number, qty *out)
+{
+    const struct step_option *o = step_option(d->r->step, "symbolic");
+    *out = qty_number(d->r->ctx->exprs, number);
+    if (!keeps_symbol(d, name))
+        return true;
+    *out = boundary->dims[i];
+    if (!qty_is_constant(d->r->ctx->exprs, *out))
+        return true;
+    diag_error(d->r->ctx->diags, o->value_at, "pass.option.symbolic", "the %s of %s is the number %s, not a symbol", name,
+               symbol_text(d->r->input, d->r->input->name), qty_text(d->r->ctx, *out));
+    diag_note(d->r->ctx->diags, (struct loc){ 0 }, "write a symbol in the model's types: `($%s)`", name);
+    return false;
+}
+
+static bool choose_sizes(struct derivation *d)
+{
+    const struct step_option *o = step_option(d->r->step, "symbolic");
+    const struct model_value *v = (const struct model_value *)item_value(d->r->input, list_at(d->r->input, d->op->operands)[0]);
+    const struct type *t = type_get(d->r->ctx->types, v->type);
+    if (o && !keeps_symbol(d, "microbatch") && !keeps_symbol(d, "sequence"))
+        return diag_error(d->r->ctx->diags, o->value_at, "pass.option.symbolic", "`symbolic` takes microbatch, sequence or [microbatch, sequence]");
+    return choose_size(d, t, 0, "microbatch", d->workload.microbatch, &d->b) && choose_size(d, t, 1, "sequence", d->model.sequence, &d->S);
+}
+
 static bool accept_input(struct derivation *d)
 {
     struct pass_run *r = d->r;
@@ -98,10 +132,53 @@ static bool accept_input(struct derivation *d)
     bool good = contract_check_training(&d->model, &d->workload, &d->strategy, &r->ctx->arena, report_finding, &state);
     good = check_boundary(d, list_at(r->input, d->op->operands)[0]) && good;
     d->split = d->strategy.tensor > 1 && d->strategy.communication == COMMUNICATION_REDUCE_SCATTER_ALL_GATHER;
-    return good;
+    return good && choose_sizes(d);
 }
 
 /* ---- What it writes ---- */
+
+struct symbol_list {
+    atom symbols[8];
+    u32 n;
+};
+
+static void add_symbol(void *state, atom symbol)
+{
+    struct symbol_list *list = state;
+    for (u32 i = 0; i < list->n; i++)
+        if (list->symbols[i] == symbol)
+            return;
+    if (list->n < COUNT(list->symbols))
+        list->symbols[list->n++] = symbol;
+}
+
+static u64 common_multiple(u64 a, u64 b)
+{
+    u64 x = a, y = b;
+    while (y) {
+        u64 rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* What the contract proved of the numbers is said of the symbols: a split sequence is a multiple of tensor. */
+static void emit_symbols(struct derivation *d)
+{
+    struct symbol_list list = { .n = 0 };
+    qty_symbols(d->r->ctx->exprs, d->b, add_symbol, &list);
+    qty_symbols(d->r->ctx->exprs, d->S, add_symbol, &list);
+    for (u32 i = 0; i < list.n; i++) {
+        const struct model_symbol *from = (const struct model_symbol *)item_dollar(d->r->input, list.symbols[i]);
+        struct dist_symbol *s = (struct dist_symbol *)item_add(d->r->output, DIST_SYMBOL);
+        s->s.name = list.symbols[i];
+        s->multiple_of = from->multiple_of;
+        if (d->split && d->S == qty_symbol(d->r->ctx->exprs, list.symbols[i]))
+            s->multiple_of = common_multiple(s->multiple_of ? s->multiple_of : 1, d->strategy.tensor);
+        item_declare(d->r->output, &s->s);
+    }
+}
 
 static void emit_program_facts(struct derivation *d, const struct block *b)
 {
@@ -116,7 +193,7 @@ static void emit_program_facts(struct derivation *d, const struct block *b)
     struct dist_scale *scale = (struct dist_scale *)item_add(out, DIST_SCALE);
     scale->blocks = qty_number(out->ctx->exprs, d->model.blocks);
     scale->batch = qty_number(out->ctx->exprs, d->workload.batch);
-    scale->microbatch = qty_number(out->ctx->exprs, d->workload.microbatch);
+    scale->microbatch = d->b;
     struct dist_memory *memory = (struct dist_memory *)item_add(out, DIST_MEMORY);
     memory->s.name = emit_atom(d->r, "block_memory");
     memory->weights = b->memory.weights;
@@ -136,8 +213,7 @@ static void fill_boundary(struct derivation *d, struct dist_value *v, atom name)
 {
     struct item *out = d->r->output;
     struct context *ctx = out->ctx;
-    qty dims[3] = { qty_number(ctx->exprs, d->workload.microbatch), qty_number(ctx->exprs, d->model.sequence),
-                    qty_number(ctx->exprs, d->model.hidden) };
+    qty dims[3] = { d->b, d->S, qty_number(ctx->exprs, d->model.hidden) };
     u8 dtype = spec_workload_of(d->r->session.items[BIND_WORKLOAD])->dtype;
     v->s.name = name;
     v->type = type_intern(ctx->types, &(struct type){ .element = (u8)spec_dtype_element(dtype), .rank = 3, .dims = dims });
@@ -213,17 +289,26 @@ static bool run(struct pass_run *r)
     struct block *b = ARENA_NEW(&r->output->arena, struct block);
     struct block_fault fault;
     struct block_sizes sizes = block_sizes_of(&d.model, &d.workload, &d.strategy);
+    sizes.b = d.b;
+    sizes.S = d.S;
     struct block_switches switches = block_switches_of(&d.strategy);
     if (!block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault))
         return pass_error(r, r->input, &d.op->s, NULL, NULL, "pass.quantity", "%s of layer %s %s", fault.term, fault.layer,
                           expr_status_text(fault.status));
+    emit_symbols(&d);
     emit_program_facts(&d, b);
     return emit_chain(&d, b);
 }
 
+static const struct pass_option options[] = {
+    { "symbolic", "microbatch, sequence or [microbatch, sequence]: facts stay expressions in the model's symbols" },
+    { NULL, NULL },
+};
+
 const struct pass distribute_transformer_training = {
     .name = "distribute-transformer-training", .revision = 1, .from = LAYER_MODEL, .to = LAYER_DIST,
     .bindings = NEEDS(BIND_WORKLOAD) | NEEDS(BIND_STRATEGY), .operation = "transformer.decoder_training", .suffix = "block",
+    .options = options,
     .run = run, .gate = distribute_transformer_training_gate,
     .doc = "One block of a decoder under training, as the chain of tasks of one tensor-parallel group.",
 };

@@ -22,7 +22,29 @@ struct proof {
     u128 M, H, K, F, A, R, C, G;        /* rows; widths (K, F of one rank); boundary; its share; scores; feed-forward */
     u128 reduce;                        /* operations of the reductions of one pass over the block */
     bool split;
+    struct qty_binding symbols[2];      /* microbatch and sequence of the model's boundary, where they are symbols */
+    u32 n_symbols;
 };
+
+struct find_symbol {
+    struct proof *p;
+    u64 value;
+};
+
+static void bind_symbol(void *state, atom symbol)
+{
+    struct find_symbol *f = state;
+    if (f->p->n_symbols < COUNT(f->p->symbols))
+        f->p->symbols[f->p->n_symbols++] = (struct qty_binding){ symbol, qty_number(f->p->r->ctx->exprs, f->value) };
+}
+
+/* A fact of the output as a number, under the session's sizes. */
+static bool number(const struct proof *p, qty q, u128 *out)
+{
+    struct exprs *x = p->r->ctx->exprs;
+    return qty_value(x, q, out) ||
+           (qty_substitute(x, q, p->symbols, p->n_symbols, &q) == EXPR_OK && qty_value(x, q, out));
+}
 
 static void fill(struct proof *p)
 {
@@ -41,6 +63,11 @@ static void fill(struct proof *p)
     p->C = (u128)p->w.microbatch * (p->m.heads / t) * p->m.sequence * p->m.sequence;
     p->G = p->M * p->F;
     p->reduce = 2 * (p->A / t) * (t - 1);
+    const struct model_op *op = spec_decoder(r->input, r->pass->operation);
+    const struct model_value *v = (const struct model_value *)item_value(r->input, list_at(r->input, op->operands)[0]);
+    const struct type *type = type_get(r->ctx->types, v->type);
+    qty_symbols(r->ctx->exprs, type->dims[0], bind_symbol, &(struct find_symbol){ p, p->w.microbatch });
+    qty_symbols(r->ctx->exprs, type->dims[1], bind_symbol, &(struct find_symbol){ p, p->m.sequence });
 }
 
 /* ---- Relations ---- */
@@ -60,7 +87,7 @@ static bool prove_value(const struct proof *p, const struct dist_value *v)
     sharding_read(out, v->sharding, &s);
     bool same = u && u->rank == 3 && t->rank == 3 && t->element == u->element;
     for (int i = 0; same && i < 3; i++)
-        same = qty_value(out->ctx->exprs, t->dims[i], &n[i]);
+        same = number(p, t->dims[i], &n[i]);
     if (!same || n[0] != p->w.microbatch || n[1] != p->m.sequence || n[2] != p->m.hidden)
         return gate_refuse(p->r, out, &v->s, "its type is not the model value's under this workload");
     bool sharded = s.rank == 3 && s.dims[1].n == 1 && !s.dims[0].n && !s.dims[2].n && !s.n_partial;
@@ -73,7 +100,7 @@ static bool prove_task(const struct proof *p, const struct dist_task *t)
 {
     const struct item *out = p->r->output;
     u128 message = 0;
-    if (!qty_value(out->ctx->exprs, t->work[DIST_MESSAGE], &message))
+    if (!number(p, t->work[DIST_MESSAGE], &message))
         return gate_refuse(p->r, out, &t->s, "its message is not a number");
     if (t->body != DIST_LOCAL && t->body != DIST_COLLECTIVE)
         return gate_refuse(p->r, out, &t->s, "it is neither local nor a collective");
@@ -127,7 +154,7 @@ static bool total(const struct proof *p, u8 phase, int fact, u128 *out)
     for (u32 i = 0; i < it->n_stmts; i++) {
         const struct dist_task *t = (const struct dist_task *)it->stmts[i];
         u128 n;
-        if (t->s.entity == DIST_TASK && t->phase == phase && (!qty_value(it->ctx->exprs, t->work[fact], &n) || !u128_add(*out, n, out)))
+        if (t->s.entity == DIST_TASK && t->phase == phase && (!number(p, t->work[fact], &n) || !u128_add(*out, n, out)))
             return false;
     }
     return true;
@@ -171,11 +198,11 @@ static bool prove_memory(const struct proof *p)
         const struct dist_memory *m = (const struct dist_memory *)out->stmts[i];
         if (m->s.entity != DIST_MEMORY)
             continue;
-        if (!qty_value(out->ctx->exprs, m->weights, &found) || found != weights)
+        if (!number(p, m->weights, &found) || found != weights)
             return gate_refuse(p->r, out, &m->s, "the weights are not those of the model");
-        if (!qty_value(out->ctx->exprs, m->gradients_unsharded, &unsharded) || unsharded * p->w.element_bytes != 4 * weights)
+        if (!number(p, m->gradients_unsharded, &unsharded) || unsharded * p->w.element_bytes != 4 * weights)
             return gate_refuse(p->r, out, &m->s, "unsharded gradients are not four bytes a weight");
-        if (!qty_value(out->ctx->exprs, m->stored, &stored) || !qty_value(out->ctx->exprs, m->checkpoint, &checkpoint) ||
+        if (!number(p, m->stored, &stored) || !number(p, m->checkpoint, &checkpoint) ||
             (p->s.recompute == RECOMPUTE_FULL ? stored != 0 || checkpoint != p->R * p->w.element_bytes : checkpoint != 0))
             return gate_refuse(p->r, out, &m->s, "what is kept for the backward pass is not what the recompute policy says");
         return true;

@@ -9,7 +9,7 @@
 #include "ir/verify.h"
 
 const struct pass *const all_passes[] = {
-    &distribute_transformer_training, &plan_transformer_training, &bind_reference_slot, &bind_reference_queue, NULL,
+    &distribute_transformer_training, &specialize, &plan_transformer_training, &bind_reference_slot, &bind_reference_queue, NULL,
 };
 
 const struct pass *pass_find(const char *name, size_t length)
@@ -20,6 +20,7 @@ const struct pass *pass_find(const char *name, size_t length)
     return NULL;
 }
 
+/* The item kind of a layer, as messages name it. */
 static const char *layer_kind(enum layer layer)
 {
     for (const struct dialect *const *d = all_dialects; *d; d++)
@@ -186,7 +187,8 @@ static u32 publish(struct transaction *t, struct pass_run *r, u32 at)
 static bool run_on(struct transaction *t, const struct step *step, u32 *at)
 {
     struct context *ctx = t->m->ctx;
-    struct pass_run r = { .ctx = ctx, .pass = step->pass, .input = t->work.items[*at], .module = &t->work };
+    struct pass_run r = { .ctx = ctx, .pass = step->pass, .input = t->work.items[*at], .module = &t->work,
+                          .step = step };
     if (!bind_session(&r, step, &t->work, t->session, &t->fresh) || !observe_before(t, step, r.input))
         return false;
     *at = insert_used(t, &r, *at);

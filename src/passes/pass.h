@@ -15,10 +15,13 @@ struct session {
     struct item *items[BINDINGS];
 };
 
+/* An option of a pass's own; `strategy=@x` and `strategy.tensor=4` follow from its bindings. */
 struct pass_option {
-    const char *name;           /* as written: "strategy", "strategy.tensor" is implied by `bindings` */
+    const char *name;           /* NULL closes the list; "*" takes any name, as symbols are named by the input */
     const char *doc;
 };
+
+struct step;
 
 /* One run of one pass. Diagnostics go to the context; a refusal returns false. */
 struct pass_run {
@@ -26,6 +29,7 @@ struct pass_run {
     const struct pass *pass;
     const struct item *input;
     const struct module *module;        /* where the input stands: to look up its parent */
+    const struct step *step;            /* its options */
     struct session session;
     struct item *output;                /* empty, header filled in; the pass adds statements */
 };
@@ -37,6 +41,7 @@ struct pass {
     u32 bindings;               /* NEEDS(…) */
     const char *operation;      /* the model operation that it takes, or NULL */
     const char *suffix;         /* of the derived program's name */
+    const struct pass_option *options;  /* own options, or NULL */
     bool (*run)(struct pass_run *r);
     bool (*gate)(const struct pass_run *r);     /* proves the output against the input and session, apart from `run` */
     const char *doc;
@@ -67,6 +72,7 @@ struct pipeline {
 /* False: reported, with places in TEXT (a source called "<pipeline>"). Steps live in the context's arena. Checks names,
  * options and that adjacent passes fit. Several texts may be appended one after another (pass flags). */
 bool pipeline_parse(struct pipeline *p, struct context *ctx, const struct source *text);
+const struct step_option *step_option(const struct step *s, const char *name);     /* or NULL */
 bool pipeline_check(const struct pipeline *p, struct context *ctx);     /* adjacent passes fit */
 void out_pipeline(struct out *o, const struct pipeline *p);             /* pasteable text */
 

@@ -134,6 +134,12 @@ static void check_option(struct reader *r, const struct pass *pass, const struct
     }
     if (binding_field(r->ctx, o->name, &b) && pass->bindings & NEEDS(b))
         return;
+    for (const struct pass_option *own = pass->options; own && own->name; own++) {
+        if (!strcmp(own->name, "*") || !strcmp(own->name, o->name))
+            return;
+        if (n < COUNT(names))
+            names[n++] = own->name;
+    }
     const char *near = nearest_name(o->name, names, n);
     r->good = diag_error(r->ctx->diags, o->name_at, "pass.pipeline.option", "%s has no option `%s`", pass->name, o->name);
     if (near)
@@ -203,6 +209,14 @@ static void append(struct pipeline *p, struct context *ctx, const struct step *s
         p->steps = ARENA_ARRAY(&ctx->arena, struct step, MAX_STEPS);
     if (p->n < MAX_STEPS)
         p->steps[p->n++] = *step;
+}
+
+const struct step_option *step_option(const struct step *s, const char *name)
+{
+    for (u32 i = 0; i < s->n_options; i++)
+        if (!strcmp(s->options[i].name, name))
+            return &s->options[i];
+    return NULL;
 }
 
 bool pipeline_parse(struct pipeline *p, struct context *ctx, const struct source *text)

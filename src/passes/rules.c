@@ -19,6 +19,8 @@ const struct rule pass_rules[] = {
     { "pass.binding.ambiguous", "There are several session items of a kind. Choose one with an option: `{strategy=@x}`." },
     { "pass.binding.unknown", "No session item of the kind has this name. The notes list those there are." },
     { "pass.option.value", "The changed facts do not make a legal item. Mend the option's value." },
+    { "pass.option.symbolic", "`symbolic` keeps the model's own symbols in the derived facts. Name microbatch, sequence or both, where the model has symbols." },
+    { "pass.option.symbol", "specialize takes the symbols of its input, each with a positive number that keeps the symbol's facts." },
     { "pass.strategy.other", "A plan is made with the strategy that its program was distributed with." },
     { "pass.strategy.mesh", "The mesh of a distributed program has as many ranks as the strategy's tensor." },
     { "pass.bind.devices", "A plan is bound to as many devices as it has ranks. Deploy more, or lower the strategy's tensor." },
