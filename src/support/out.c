@@ -120,3 +120,17 @@ void out_quoted(struct out *o, const char *bytes, size_t n)
     }
     out_char(o, '"');
 }
+
+void out_json_string(struct out *o, const char *bytes, size_t n)
+{
+    out_char(o, '"');
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] == '"' || bytes[i] == '\\')
+            out_char(o, '\\');
+        if ((unsigned char)bytes[i] < 0x20)
+            out_printf(o, "\\u%04x", (unsigned)bytes[i]);
+        else
+            out_char(o, bytes[i]);
+    }
+    out_char(o, '"');
+}

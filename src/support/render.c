@@ -128,15 +128,8 @@ void diags_render(struct diags *d, struct out *o, struct diag_style style)
 
 static void json_text(struct out *o, const char *key, const char *text)
 {
-    out_printf(o, ",\"%s\":\"", key);
-    for (const char *c = text; *c; c++)
-        if (*c == '"' || *c == '\\')
-            out_printf(o, "\\%c", *c);
-        else if ((unsigned char)*c < 0x20)
-            out_printf(o, "\\u%04x", (unsigned)*c);
-        else
-            out_char(o, *c);
-    out_char(o, '"');
+    out_printf(o, ",\"%s\":", key);
+    out_json_string(o, text, strlen(text));
 }
 
 static void json_body(struct out *o, const struct diag *g)
