@@ -36,19 +36,21 @@ static void put_axes(u32 *words, u32 *n, struct axis_list list)
 
 u32 sharding_write(struct item *it, const struct sharding *s, u32 rank)
 {
-    u32 words[LONGEST_SHARDING + 8], n = 0;
-    bool plain = s->n_partial == 0 && (s->rank == 0 || s->rank == rank);
-    words[n++] = s->rank;
-    for (u32 i = 0; i < s->rank; i++) {
+    u32 words[LONGEST_SHARDING + 8], n = 0, dims = s->rank;
+    bool split = false;
+    for (u32 i = 0; i < s->rank; i++)
+        split = split || s->dims[i].n;
+    if (!split && s->rank == rank)
+        dims = 0;
+    words[n++] = dims;
+    for (u32 i = 0; i < dims; i++)
         put_axes(words, &n, s->dims[i]);
-        plain = plain && s->dims[i].n == 0;
-    }
     words[n++] = s->n_partial;
     for (u32 i = 0; i < s->n_partial; i++) {
         words[n++] = s->partial[i].reduction;
         put_axes(words, &n, s->partial[i].axes);
     }
-    return plain ? 0 : item_list(it, words, n);
+    return dims || s->n_partial ? item_list(it, words, n) : 0;
 }
 
 bool axis_list_has(struct axis_list list, atom axis)

@@ -27,8 +27,8 @@ struct sharding {
 
 void sharding_read(const struct item *it, u32 handle, struct sharding *out);
 
-/* Encodes. Nothing split and nothing partial gives 0, unless the rank is not RANK, the value's: then it is kept for the
- * verifier to refuse. */
+/* Encodes. Dimensions of which none is split are left out (so that what prints equal is equal), unless the rank is not
+ * RANK, the value's: then they are kept for the verifier to refuse. Nothing left and nothing partial gives 0. */
 u32 sharding_write(struct item *it, const struct sharding *s, u32 rank);
 
 bool axis_list_has(struct axis_list list, atom axis);
