@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "passes/pass.h"
 #include "support/diag.h"
 #include "support/quantity.h"
 
@@ -32,7 +33,7 @@ const char *list_word(const char *list, u32 i, size_t *length)
         i--;
     }
     *length = strcspn(list, ",");
-    return *length ? list : NULL;
+    return *list ? list : NULL;
 }
 
 /* A command line that is being read. */
@@ -54,18 +55,20 @@ static int find(const char *name)
     for (int i = 0; i < OPTIONS; i++)
         if (option_rows[i].kind == OPTION_ALIAS && !strcmp(option_rows[i].name, name))
             return find(option_rows[i].value);
-        else if (option_rows[i].kind != OPTION_SECTION && !strcmp(option_rows[i].name, name))
+        else if (option_rows[i].kind != OPTION_SECTION && *name && !strcmp(option_rows[i].name, name))
             return i;
-    return -1;
+    return pass_find(name, strlen(name)) ? OPT_PASS : -1;
 }
 
 static const char *nearest_option(const char *name)
 {
-    const char *names[OPTIONS];
+    const char *names[OPTIONS + 64];
     size_t n = 0;
     for (int i = 0; i < OPTIONS; i++)
-        if (option_rows[i].kind != OPTION_SECTION)
+        if (option_rows[i].kind != OPTION_SECTION && i != OPT_PASS)
             names[n++] = option_rows[i].name;
+    for (const struct pass *const *p = all_passes; *p && n < COUNT(names); p++)
+        names[n++] = (*p)->name;
     return nearest_name(name, names, n);
 }
 
@@ -111,7 +114,10 @@ static bool set_value(struct options *o, int id, const char *name, const char *v
 {
     enum option_kind kind = option_rows[id].kind;
     if (kind == OPTION_REPEATED) {
-        o->repeated[o->n_repeated++] = (struct argument){ (enum option)id, name, value };
+        if (value && !*value && id != OPT_PASS)
+            return usage_error("option '%s' has an empty value", name);
+        o->repeated[o->n_repeated++] = (struct argument){ (enum option)id, name + strspn(name, "-"), value };
+        o->on[id] = true;
         return true;
     }
     if (o->on[id] && kind != OPTION_FLAG)
@@ -132,9 +138,10 @@ static bool set_value(struct options *o, int id, const char *name, const char *v
     }
 }
 
-static bool takes_value(enum option_kind kind)
+static bool takes_value(int id)
 {
-    return kind == OPTION_TEXT || kind == OPTION_NUMBER || kind == OPTION_CHOICE || kind == OPTION_REPEATED;
+    enum option_kind kind = option_rows[id].kind;
+    return id != OPT_PASS && (kind == OPTION_TEXT || kind == OPTION_NUMBER || kind == OPTION_CHOICE || kind == OPTION_REPEATED);
 }
 
 static bool read_option(struct reader *r, struct arena *arena)
@@ -147,7 +154,7 @@ static bool read_option(struct reader *r, struct arena *arena)
     const char *shown = arena_format(arena, "%s%s", dashes, name);
     if (value)
         value++;
-    else if (takes_value(option_rows[id].kind)) {
+    else if (takes_value(id)) {
         if (r->at + 1 == r->argc)
             return usage_error("option '%s' needs a value", shown);
         value = r->argv[++r->at];
@@ -165,11 +172,39 @@ static bool read_input(struct options *o, const char *word)
     return true;
 }
 
+bool options_have_passes(const struct options *o)
+{
+    return o->on[OPT_PASS] || o->on[OPT_PASS_PIPELINE];
+}
+
+/* Options that contradict each other. */
+static bool check_pairs(const struct options *o)
+{
+    static const struct {
+        enum option a, b;
+    } pairs[] = {
+        { OPT_PASS_PIPELINE, OPT_PASS },        { OPT_DIGEST, OPT_SUMMARY },         { OPT_CANONICAL, OPT_PRINT_LOCATIONS },
+        { OPT_CANONICAL, OPT_EMIT },            { OPT_PRINT_LOCATIONS, OPT_EMIT },   { OPT_VERIFY_ONLY, OPT_OUTPUT },
+        { OPT_VERIFY_ONLY, OPT_CANONICAL },     { OPT_VERIFY_ONLY, OPT_EMIT },       { OPT_VERIFY_ONLY, OPT_DIGEST },
+        { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS },
+    };
+    for (u32 i = 0; i < COUNT(pairs); i++) {
+        enum option a = pairs[i].a, b = pairs[i].b;
+        if (o->on[a] && o->on[b] && (b != OPT_EMIT || o->number[b] || a == OPT_VERIFY_ONLY))
+            return usage_error("%s%s and %s%s exclude each other", "--", option_rows[a].name,
+                               b == OPT_PASS ? "pass flags" : strlen(option_rows[b].name) > 1 ? "--" : "-", option_rows[b].name);
+    }
+    bool report = o->on[OPT_DIGEST] || o->on[OPT_SUMMARY];
+    if (report && o->on[OPT_OUTPUT] && !strcmp(o->text[OPT_OUTPUT], "-"))
+        return usage_error("--%s and the text can't both go to standard output", o->on[OPT_DIGEST] ? "digest" : "summary");
+    return true;
+}
+
 bool options_parse(struct options *o, int argc, char **argv, struct arena *arena)
 {
     struct reader r = { .o = o, .argc = argc, .at = 1, .argv = argv };
     bool words = true, good = true;
-    *o = (struct options){ .repeated = ARENA_ARRAY(arena, struct argument, (size_t)argc) };
+    *o = (struct options){ .repeated = ARENA_ARRAY(arena, struct argument, (size_t)argc), .on[OPT_VERIFY_EACH] = true };
     for (; good && r.at < argc; r.at++)
         if (words && !strcmp(argv[r.at], "--"))
             words = false;
@@ -178,5 +213,5 @@ bool options_parse(struct options *o, int argc, char **argv, struct arena *arena
         else
             good = read_input(o, argv[r.at]);
     o->input = o->input ? o->input : "-";
-    return good;
+    return good && check_pairs(o);
 }

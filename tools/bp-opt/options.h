@@ -27,12 +27,12 @@ enum option {
 struct option_row {
     const char *name;
     enum option_kind kind;
-    const char *value, *help;
+    const char *value, *help;   /* no help: hidden */
 };
 
 extern const struct option_row option_rows[OPTIONS];
 
-/* One repeatable option, as given. */
+/* One repeatable option, as given. A pass by its own name is OPT_PASS: NAME is the pass, TEXT its options or NULL. */
 struct argument {
     enum option id;
     const char *name, *text;
@@ -40,12 +40,15 @@ struct argument {
 
 struct options {
     const char *input;          /* "-" when none was named */
-    bool on[OPTIONS];           /* given, and not as `=0` */
+    bool on[OPTIONS];           /* given, and not as `=0`; --verify-each is on by default */
     const char *text[OPTIONS];  /* the value as written, or NULL */
     u32 number[OPTIONS];        /* of numbers; of choices the word's position, 0 when not given */
     struct argument *repeated;  /* in the order of the command line */
     u32 n_repeated;
 };
+
+/* True when --pass-pipeline or a pass is given. */
+bool options_have_passes(const struct options *o);
 
 /* Reads the command line into ARENA. False: a message was written to standard error, the exit status is 2. */
 bool options_parse(struct options *o, int argc, char **argv, struct arena *arena);

@@ -1,20 +1,12 @@
 #define _GNU_SOURCE
 #include "output.h"
 
-#include "options.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool fault(const struct output *p, int error)
-{
-    return usage_error("can't write %s%s%s: %s", p->path ? "'" : "", p->path ? p->path : "to standard output",
-                       p->path ? "'" : "", strerror(error));
-}
 
 /* The folder of a path, with its last slash. */
 static const char *folder_of(const char *path, struct arena *arena)
@@ -23,17 +15,17 @@ static const char *folder_of(const char *path, struct arena *arena)
     return slash ? arena_copy(arena, path, (size_t)(slash + 1 - path)) : "./";
 }
 
-bool output_check(struct output *p, const char *path, struct arena *arena)
+const char *output_check(struct output *p, const char *path, struct arena *arena)
 {
     struct stat st;
     *p = (struct output){ .path = path && strcmp(path, "-") ? path : NULL };
     if (!p->path)
-        return true;
+        return NULL;
     if (stat(path, &st) == 0) {
         if (S_ISDIR(st.st_mode))
-            return fault(p, EISDIR);
+            return strerror(EISDIR);
         if (access(path, W_OK))
-            return fault(p, errno);
+            return strerror(errno);
         if (S_ISREG(st.st_mode)) {
             char *real = realpath(path, NULL);
             p->target = real ? arena_copy(arena, real, strlen(real)) : NULL;
@@ -41,11 +33,11 @@ bool output_check(struct output *p, const char *path, struct arena *arena)
             free(real);
         }
     } else if (errno != ENOENT) {
-        return fault(p, errno);
+        return strerror(errno);
     } else if (lstat(path, &st)) {
         p->target = path;
     }
-    return !p->target || access(folder_of(p->target, arena), W_OK | X_OK) == 0 || fault(p, errno);
+    return p->target && access(folder_of(p->target, arena), W_OK | X_OK) ? strerror(errno) : NULL;
 }
 
 static int open_temporary(struct output *p, struct arena *arena)
@@ -62,15 +54,15 @@ static int open_temporary(struct output *p, struct arena *arena)
     return -1;
 }
 
-bool output_open(struct output *p, struct arena *arena)
+const char *output_open(struct output *p, struct arena *arena)
 {
     int fd = !p->path ? STDOUT_FILENO
              : p->target ? open_temporary(p, arena)
                          : open(p->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        return fault(p, errno);
+        return strerror(errno);
     out_fd(&p->out, fd);
-    return true;
+    return NULL;
 }
 
 static int publish(struct output *p)
@@ -82,7 +74,7 @@ static int publish(struct output *p)
     return rename(p->temporary, p->target) ? errno : 0;
 }
 
-bool output_close(struct output *p)
+const char *output_close(struct output *p)
 {
     int error = out_flush(&p->out) ? 0 : p->out.error;
     if (!error && p->temporary)
@@ -92,5 +84,5 @@ bool output_close(struct output *p)
     if (error && p->temporary)
         unlink(p->temporary);
     out_free(&p->out);
-    return !error || fault(p, error);
+    return error ? strerror(error) : NULL;
 }

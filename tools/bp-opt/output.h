@@ -16,13 +16,15 @@ struct output {
     struct out out;
 };
 
-/* Looks, before any work, whether PATH (NULL or "-" is standard output) can be written. False: reported. */
-bool output_check(struct output *p, const char *path, struct arena *arena);
+/* Each returns NULL, or a message about the fault (strerror's). */
 
-/* Then p->out may be written to. False: reported. */
-bool output_open(struct output *p, struct arena *arena);
+/* Looks, before any work, whether PATH (NULL or "-" is standard output) can be written. */
+const char *output_check(struct output *p, const char *path, struct arena *arena);
 
-/* Ends: all is in its place, or (false: reported) the file is as it was. */
-bool output_close(struct output *p);
+/* Then p->out may be written to. */
+const char *output_open(struct output *p, struct arena *arena);
+
+/* Ends: all is in its place, or the file is as it was. */
+const char *output_close(struct output *p);
 
 #endif

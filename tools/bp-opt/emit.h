@@ -1,0 +1,17 @@
+/* What is printed of a file once everything has succeeded. */
+#ifndef BP_OPT_EMIT_H
+#define BP_OPT_EMIT_H
+
+#include "ir/item.h"
+#include "options.h"
+
+/*
+ * The items as OPTIONS ask: text, canonical text, with locations, or JSON. ONLY (0: all) restricts it to one item, in
+ * its place among the file's comments.
+ */
+void emit_items(struct out *o, const struct module *m, atom only, const struct options *options);
+
+/* The report that OPTIONS ask for, --digest or --summary. False: reported. */
+bool emit_report(struct out *o, const struct module *m, atom only, const struct options *options);
+
+#endif

@@ -1,0 +1,123 @@
+#include "observers.h"
+
+#include "ir/print.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static bool names_pass(const struct options *o, enum option id, const char *pass)
+{
+    const char *word;
+    size_t length;
+    for (u32 i = 0; i < o->n_repeated; i++)
+        for (u32 k = 0; o->repeated[i].id == id && (word = list_word(o->repeated[i].text, k, &length)); k++)
+            if (strlen(pass) == length && !memcmp(word, pass, length))
+                return true;
+    return false;
+}
+
+/* MODULE with INPUT replaced by SHOWN, or SHOWN alone. */
+static void print_scope(struct out *o, const struct printer *p, const struct item *input, const struct item *shown,
+                        const struct module *m)
+{
+    if (!m || !p->options->on[OPT_PRINT_IR_MODULE_SCOPE]) {
+        print_item(o, shown);
+        return;
+    }
+    for (u32 i = 0; i < m->n; i++) {
+        out_string(o, i ? "\n" : "");
+        print_item(o, m->items[i] == input ? shown : m->items[i]);
+    }
+}
+
+static void dump(const struct printer *p, const char *when, bool failed, const struct step *step,
+                 const struct item *input, const struct item *shown, const struct module *m)
+{
+    struct out o;
+    out_fd(&o, STDERR_FILENO);
+    out_printf(&o, "// -----// IR Dump %s %s%s (", when, step->pass->name, failed ? " Failed" : "");
+    out_name(&o, &shown->ctx->names, '@', shown->name);
+    out_string(&o, ") //----- //\n");
+    print_scope(&o, p, input, shown, m);
+    out_char(&o, '\n');
+    out_flush(&o);
+    out_free(&o);
+}
+
+static bool before(void *state, const struct step *step, const struct item *input, const struct module *m)
+{
+    const struct printer *p = state;
+    if (p->options->on[OPT_PRINT_IR_BEFORE_ALL] || names_pass(p->options, OPT_PRINT_IR_BEFORE, step->pass->name))
+        dump(p, "Before", false, step, input, input, m);
+    return true;
+}
+
+/* Canonical text says whether a pass changed anything. */
+static bool changed(const struct item *input, const struct item *output)
+{
+    return !digest_equal(item_digest((struct item *)input), item_digest((struct item *)output));
+}
+
+static bool after(void *state, const struct step *step, const struct item *input, const struct item *output,
+                  const struct module *m)
+{
+    const struct printer *p = state;
+    const struct options *o = p->options;
+    bool named = o->on[OPT_PRINT_IR_AFTER_ALL] || names_pass(o, OPT_PRINT_IR_AFTER, step->pass->name);
+    if (o->on[OPT_PRINT_IR_AFTER_CHANGE] ? changed(input, output) && (named || !o->on[OPT_PRINT_IR_AFTER]) : named)
+        dump(p, "After", false, step, input, output, m);
+    return true;
+}
+
+static void failed(void *state, const struct step *step, const struct item *input, const struct item *output)
+{
+    const struct printer *p = state;
+    if (p->options->on[OPT_PRINT_IR_AFTER_FAILURE])
+        dump(p, "After", true, step, input, output && output->n_stmts ? output : input, NULL);
+}
+
+struct observer print_observer(struct printer *p)
+{
+    return (struct observer){ p, before, after, failed };
+}
+
+static bool follow(void *state, const struct step *step, const struct item *input, const struct item *output,
+                   const struct module *m)
+{
+    atom *name = state;
+    (void)step;
+    (void)m;
+    if (input->name == *name)
+        *name = output->name;
+    return true;
+}
+
+struct observer follow_observer(atom *name)
+{
+    return (struct observer){ name, NULL, follow, NULL };
+}
+
+static bool check_names(const char *list, struct arena *arena)
+{
+    const char *names[64], *word;
+    size_t n = 0, length;
+    for (const struct pass *const *p = all_passes; *p && n < COUNT(names); p++)
+        names[n++] = (*p)->name;
+    for (u32 i = 0; (word = list_word(list, i, &length)); i++) {
+        if (pass_find(word, length))
+            continue;
+        const char *name = arena_copy(arena, word, length), *near = nearest_name(name, names, n);
+        return near ? usage_error("no pass is called '%s'; did you mean '%s'?", name, near)
+                    : usage_error("no pass is called '%s'; --list-passes lists them", name);
+    }
+    return true;
+}
+
+bool printer_check(const struct options *o, struct arena *arena)
+{
+    for (u32 i = 0; i < o->n_repeated; i++)
+        if ((o->repeated[i].id == OPT_PRINT_IR_BEFORE || o->repeated[i].id == OPT_PRINT_IR_AFTER) &&
+            !check_names(o->repeated[i].text, arena))
+            return false;
+    return true;
+}

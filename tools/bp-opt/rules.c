@@ -1,0 +1,38 @@
+#include "rules.h"
+
+#include "dialects/registry.h"
+#include "ir/verify.h"
+#include "passes/pass.h"
+#include "transformer/contract.h"
+
+static const struct rule rules[] = {
+    { "driver.input", "A file can't be read. Check its name and its permissions." },
+    { "driver.output", "The output can't be written. Check the folder, its permissions and the free space; a file that was there is unchanged." },
+    { "driver.item.unknown", "The file has no item of the name that --item gives. Write one that it has." },
+    { "driver.session.layer", "A file of --session holds session items only. Put programs into the input." },
+    { "driver.pass.options", "The text behind a pass's flag is one list of options: `--PASS='strategy=@x strategy.tensor=4'`. Close what it opens." },
+    { "driver.summary.sum", "A sum leaves 128 bits; it is refused, never rounded." },
+    { "driver.split.near_miss", "Only a line that is the marker, `// -----`, splits a file. Write it with five dashes, or take it away." },
+    { "driver.expectation.unexpected", "A message came that no expectation allows. Add one, or mend the input." },
+    { "driver.expectation.missing", "No message came that this expectation asks for. A note says so when it came on another line." },
+    { "driver.expectation.form", "A comment that begins like an expectation must be one: `expected-error@+1 {{text}}`." },
+    { "driver.expectation.place", "An expectation names a line of its own file, and of its own part where the file is split." },
+    { "driver.expectation.empty", "An expectation without text would match any message. Write a part of the message." },
+    { "driver.expectation.regex", "What stands in {{…}} inside an `-re` expectation is a POSIX extended regular expression." },
+};
+
+void rules_visit(void (*visit)(void *state, const struct rule *r), void *state)
+{
+    for (const struct dialect *const *d = all_dialects; *d; d++)
+        for (u32 i = 0; i < (*d)->n_rules; i++)
+            if ((*d)->rules[i].code)
+                visit(state, &(*d)->rules[i]);
+    for (u32 i = 0; i < n_ir_rules; i++)
+        visit(state, &ir_rules[i]);
+    for (size_t i = 0; i < contract_rule_count; i++)
+        visit(state, &contract_rules[i]);
+    for (u32 i = 0; i < n_pass_rules; i++)
+        visit(state, &pass_rules[i]);
+    for (u32 i = 0; i < COUNT(rules); i++)
+        visit(state, &rules[i]);
+}

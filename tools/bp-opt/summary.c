@@ -1,0 +1,182 @@
+#include "summary.h"
+
+#include "ir/json.h"
+#include "ir/print.h"
+
+#include "sums.h"
+
+/* What the numbers stand for; a reader must not have to guess. */
+static const char scope[] = "one rank, each task once; message is the payload of one group";
+
+struct summary {
+    struct out *o;
+    struct item *it;
+    struct arena arena;
+    struct sums tasks, buffers;
+};
+
+bool summary_covers(const struct item *it)
+{
+    for (u32 i = 0; i < it->kind->n_entities; i++) {
+        const struct field *f = it->kind->entities[i].fields;
+        if (field_find(f, "phase", 5) && field_find(f, "body", 4) && field_find(f, "work", 4))
+            return true;
+    }
+    return false;
+}
+
+/* The group of facts of a statement that is not a task: `memory`, `scale`; NULL for others. */
+static const struct field *facts_of(const struct item *it, const struct stmt *s)
+{
+    const struct entity *e = stmt_entity(it, s);
+    for (const struct field *f = e->fields; f->kind != FIELD_END; f++)
+        if (f->kind == FIELD_FACTS && f->place == PLACE_HEAD && !(e->flags & ENTITY_TASK))
+            return f;
+    return NULL;
+}
+
+/* ---- Table: all cells as text, then columns as wide as their widest cell ---- */
+
+enum { MAX_COLUMNS = MAX_FACTS + 3 };
+
+struct table {
+    const char *(*rows)[MAX_COLUMNS];
+    u32 n, columns;
+    size_t width[MAX_COLUMNS];
+};
+
+static void set_cell(struct table *t, u32 row, u32 column, const char *text)
+{
+    t->rows[row][column] = text;
+    if (strlen(text) > t->width[column])
+        t->width[column] = strlen(text);
+}
+
+static void set_row(struct summary *y, struct table *t, u32 row, const struct sums *s, const struct sum *sum)
+{
+    set_cell(t, row, 0, sum->first);
+    set_cell(t, row, 1, sum->second);
+    set_cell(t, row, 2, arena_format(&y->arena, "%u", sum->count));
+    for (u32 i = 0; i < s->n_facts; i++)
+        set_cell(t, row, 3 + i, qty_text(y->it->ctx, sum->facts[i]));
+}
+
+static void out_table(struct out *o, const struct table *t)
+{
+    for (u32 r = 0; r < t->n; r++) {
+        out_string(o, " ");
+        for (u32 c = 0; c < t->columns; c++) {
+            bool left = c < 2, last = c + 1 == t->columns;
+            out_printf(o, left ? " %-*s" : "  %*s", (int)(last && left ? 0 : t->width[c]), t->rows[r][c]);
+        }
+        out_char(o, '\n');
+    }
+}
+
+static void table(struct summary *y, const struct sums *s, const char *first, const char *second, const char *count)
+{
+    struct table t = { .n = s->n + 2, .columns = 3 + s->n_facts };
+    struct sum total = s->total;
+    t.rows = arena_alloc(&y->arena, t.n * sizeof *t.rows);
+    set_cell(&t, 0, 0, first);
+    set_cell(&t, 0, 1, second);
+    set_cell(&t, 0, 2, count);
+    for (u32 i = 0; i < s->n_facts; i++)
+        set_cell(&t, 0, 3 + i, s->facts[i]->name);
+    for (u32 i = 0; i < s->n; i++)
+        set_row(y, &t, 1 + i, s, &s->list[i]);
+    total.first = "total";
+    total.second = "";
+    set_row(y, &t, 1 + s->n, s, &total);
+    out_table(y->o, &t);
+}
+
+static void out_facts(struct summary *y, const struct stmt *s, const struct field *facts)
+{
+    out_printf(y->o, "  %s\n", stmt_entity(y->it, s)->keyword);
+    for (const struct field *f = facts->aux; f->kind != FIELD_END; f++)
+        if (field_get(s, f) != f->fallback)
+            out_printf(y->o, "    %-22s %s\n", f->name, qty_text(y->it->ctx, field_get(s, f)));
+}
+
+static void print_table(struct summary *y)
+{
+    struct item *it = y->it;
+    print_header(y->o, it);
+    y->o->n -= 2;       /* " {" */
+    out_printf(y->o, "\n  covers: %s\n", scope);
+    table(y, &y->tasks, "phase", "engine", "tasks");
+    if (y->buffers.total.count)
+        table(y, &y->buffers, "role", "storage", "buffers");
+    for (u32 i = 0; i < it->n_stmts; i++)
+        if (facts_of(it, it->stmts[i]))
+            out_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
+}
+
+/* ---- JSON ---- */
+
+static void json_sum(struct summary *y, const struct sums *s, const struct sum *sum)
+{
+    out_printf(y->o, "\"count\":%u", sum->count);
+    for (u32 i = 0; i < s->n_facts; i++) {
+        out_printf(y->o, ",\"%s\":", s->facts[i]->name);
+        json_quantity(y->o, y->it->ctx->exprs, sum->facts[i]);
+    }
+}
+
+static void json_sums(struct summary *y, const struct sums *s, const char *name, const char *first, const char *second)
+{
+    out_printf(y->o, ",\"%s\":[", name);
+    for (u32 i = 0; i < s->n; i++) {
+        out_printf(y->o, "%s{\"%s\":\"%s\",\"%s\":\"%s\",", i ? "," : "", first, s->list[i].first, second, s->list[i].second);
+        json_sum(y, s, &s->list[i]);
+        out_char(y->o, '}');
+    }
+    out_printf(y->o, "],\"%s_total\":{", name);
+    json_sum(y, s, &s->total);
+    out_char(y->o, '}');
+}
+
+static void json_facts(struct summary *y, const struct stmt *s, const struct field *facts)
+{
+    bool first = true;
+    out_printf(y->o, ",\"%s\":{", stmt_entity(y->it, s)->keyword);
+    for (const struct field *f = facts->aux; f->kind != FIELD_END; f++) {
+        if (field_get(s, f) == f->fallback)
+            continue;
+        out_printf(y->o, "%s\"%s\":", first ? "" : ",", f->name);
+        json_quantity(y->o, y->it->ctx->exprs, field_get(s, f));
+        first = false;
+    }
+    out_char(y->o, '}');
+}
+
+static void print_json(struct summary *y)
+{
+    struct item *it = y->it;
+    out_printf(y->o, "{\"kind\":\"%s\",\"name\":", it->kind->name);
+    json_name(y->o, &it->ctx->names, 0, it->name);
+    out_string(y->o, ",\"digest\":\"");
+    out_digest_text(y->o, item_digest(it));
+    out_printf(y->o, "\",\"covers\":\"%s\"", scope);
+    json_sums(y, &y->tasks, "tasks", "phase", "engine");
+    if (y->buffers.n_facts)
+        json_sums(y, &y->buffers, "buffers", "role", "storage");
+    for (u32 i = 0; i < it->n_stmts; i++)
+        if (facts_of(it, it->stmts[i]))
+            json_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
+    out_string(y->o, "}\n");
+}
+
+bool summary_print(struct out *o, struct item *it, bool json)
+{
+    struct summary y = { .o = o, .it = it };
+    arena_init(&y.arena);
+    bool good = sums_of_tasks(&y.tasks, it, &y.arena) && sums_of_buffers(&y.buffers, it, &y.arena);
+    if (good && json)
+        print_json(&y);
+    else if (good)
+        print_table(&y);
+    arena_free(&y.arena);
+    return good;
+}
