@@ -1,0 +1,33 @@
+/*
+ * What a training derivation means for a whole pipeline stage and a whole iteration: the part of --summary that needs
+ * the model and the session besides the derived program. Every number is exact; each says what it covers.
+ */
+#ifndef PASSES_TRAINING_REPORT_H
+#define PASSES_TRAINING_REPORT_H
+
+#include "passes/pass.h"
+#include "transformer/stage.h"
+
+struct training_report {
+    struct context *ctx;
+    struct transformer_model model;
+    struct training_workload workload;
+    struct training_strategy strategy;
+    struct block *block;                /* in the context's arena */
+    struct stage_memory memory;         /* of the first stage, the heaviest */
+    u64 microbatches;
+    u64 blocks;                         /* of a stage */
+};
+
+/*
+ * Fills OUT for a program that distribute-transformer-training made from MODEL, with session items looked up in M by the
+ * pins of its header. False, nothing reported: it is no such program, or an item is not there.
+ */
+bool training_report_of(struct training_report *out, const struct item *model, const struct item *dist, const struct module *m);
+
+void training_report_text(struct out *o, const struct training_report *r);
+
+/* Members of an object, each behind a comma. */
+void training_report_json(struct out *o, const struct training_report *r);
+
+#endif
