@@ -133,7 +133,7 @@ check-lit: all
 check-scripts: all $(B)/oracle-gate
 	@$(tested) scripts $(if $(SCRIPT),'$(SCRIPT)')
 check-oracle: all $(B)/oracle-gate
-	@$(tested) scripts 'oracle|strategies'
+	@$(tested) scripts oracle
 check-asan:
 	@$(MAKE) --no-print-directory -f $(S)Makefile B=$(B)/asan check \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'

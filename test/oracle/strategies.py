@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The passes against the oracles: strategies.py BP_OPT DIRECTORY.
+
+Every row of calculon-totals.tsv that can be described becomes a model, a workload and a strategy in text. bp-opt
+derives the block and the plan of its heaviest stage from it; their sums, and each layer's work, are compared with the
+tables. Where bp-opt departs from Calculon (docs/deviations.md) the difference is predicted from the oracle's columns.
+A row that bp-opt must refuse is refused with the remainder that the columns give, and then derived on one stage.
+
+The last line is `N passed, N failed`: rows. The exit status is not 0 when a row failed or none was compared.
+"""
+import sys
+from fractions import Fraction
+
+from chain import LAYERS, BpOpt, Refused, Row, table
+
+SHOWN = 10      # faults printed of a row
+PHASES = {"fw": "forward", "agrad": "activation_gradient", "wgrad": "weight_gradient", "optim": "optimizer"}
+
+
+class Comparison:
+    def __init__(self, row):
+        self.row, self.cells, self.declared, self.other = row, 0, set(), []
+
+    def __call__(self, column, ours, cells=None, gap=0, why=""):
+        """OURS must be the oracle's COLUMN (of CELLS, or of the row) plus GAP, which is declared as WHY."""
+        expected = Fraction((cells or self.row.cells)[column])
+        self.cells += 1
+        if ours != expected + gap:
+            self.other.append(f"{column} is {ours}, not {expected} + {gap}")
+        elif gap:
+            self.declared.add(why)
+
+
+STORED = "inputs that nothing can rebuild are stored"
+SPLIT = "a split boundary is a split checkpoint"
+SHARES = "shares of gradients and optimizer are rounded up"
+CAPPED = "microbatches in flight end at the step's"
+
+
+def compare_forward(c, d):
+    c("block_fw_flops", d.sum("forward", "operations"))
+    c("block_fw_mem_accessed", d.sum("forward", "read", "write"))
+    c("block_base_fw_tp_size", d.messages("forward"))
+    c("block_weight_space", d.memory["weights"])
+    c("block_act_working_space", d.memory["working"])
+
+
+def compare_training(c, d, gap):
+    row, optimizer = c.row, gap * c.row.optimizer_bytes()
+    c("block_agrad_flops", d.sum("activation_gradient", "operations"))
+    c("block_agrad_mem_accessed", d.sum("activation_gradient", "read", "write"))
+    c("block_wgrad_flops", d.sum("weight_gradient", "operations"))
+    c("block_wgrad_mem_accessed", d.sum("weight_gradient", "read", "write"))
+    c("block_optim_flops", d.sum("optimizer", "operations"), gap=11 * gap, why=SHARES)
+    c("block_optim_mem_accessed", d.sum("optimizer", "read", "write"), gap=optimizer, why=SHARES)
+    c("block_re_flops", d.sum("recompute", "operations"))
+    c("block_re_mem_accessed", d.sum("recompute", "read", "write"))
+    c("block_base_bw_tp_size", d.messages("activation_gradient"))
+    c("block_base_recomm_size", d.messages("recommunication"))
+    c("block_act_storage_space", d.memory.get("stored", 0), gap=row.unstored(), why=STORED)
+    c("block_act_checkpoint_size", d.memory.get("checkpoint", 0), gap=row.checkpoint_gap(), why=SPLIT)
+    c("block_weight_grad_space", d.memory["gradients"], gap=gap * row.element, why=SHARES)
+    c("block_weight_grad_space_no_sharding", d.memory["gradients_unsharded"])
+    c("block_act_grad_space", d.memory["activation_gradients"])
+    c("block_optimizer_space", d.memory["optimizer"], gap=optimizer, why=SHARES)
+
+
+def compare_stage(c, d, gap):
+    row, b = c.row, d.buffers
+    blocks = row.number("derived_blocks_per_proc")
+    ours, theirs = row.held()
+    stored = row.unstored() * (ours - 1) + (ours - theirs) * row.exact("block_act_storage_space")
+    checkpoint = row.checkpoint_gap() * ours + (ours - theirs) * row.exact("block_act_checkpoint_size")
+    gradients, optimizer = gap * row.element * (blocks - 1), gap * row.optimizer_bytes() * blocks
+    kept = b["working"] + b.get("stored", 0)
+    state = b["weights"] + b["gradients"] + b["optimizer"]
+    why = CAPPED if ours != theirs else SPLIT if row.recompute == "full" else STORED
+    c("memory_weight_space", b["weights"])
+    c("memory_act_space", kept, gap=stored, why=why)
+    c("memory_act_checkpoint_size", b.get("checkpoint", 0), gap=checkpoint, why=why)
+    c("memory_act_grad_space", b["activation_gradients"])
+    c("memory_weight_grad_space", b["gradients"], gap=gradients, why=SHARES)
+    c("memory_optimizer_space", b["optimizer"], gap=optimizer, why=SHARES)
+    c("memory_tier1", state + kept + b.get("checkpoint", 0) + b["activation_gradients"],
+      gap=stored + checkpoint + gradients + optimizer, why=why if stored or checkpoint else SHARES)
+    if row.pipeline > 1 and not row.edge_differs:
+        c("block_fw_pp_size", d.input)
+        c("block_bw_pp_size", d.output)
+
+
+def compare_layers(c, d, layers):
+    """Each layer's work in each phase; of a collective, its message too."""
+    row = c.row
+    for name, cells in zip(LAYERS, layers):
+        shares = row.share_gap(int(cells["weight_elems"]))
+        for column, phase in PHASES.items():
+            if phase != "forward" and not row.training:
+                continue
+            more = shares if phase == "optimizer" else 0
+            c(f"{column}_flops", d.sum(phase, "operations", layer=name), cells, 11 * more, SHARES)
+            c(f"{column}_mem", d.sum(phase, "read", "write", layer=name), cells, row.optimizer_bytes() * more, SHARES)
+        c("base_fw_comm_bytes", d.sum("forward", "message", layer=name), cells)
+        if row.training:
+            c("re_flops", d.sum("recompute", "operations", layer=name), cells)
+            c("re_mem", d.sum("recompute", "read", "write", layer=name), cells)
+            c("base_bw_comm_bytes", d.sum("activation_gradient", "message", layer=name), cells)
+            c("base_re_comm_bytes", d.sum("recommunication", "message", layer=name), cells)
+            repeated = cells["base_re_comm_kind"] != "none"
+            c("fw_flops", d.sum("recommunication", "operations", layer=name), cells if repeated else {"fw_flops": 0})
+            c("fw_mem", d.sum("recommunication", "read", "write", layer=name), cells if repeated else {"fw_mem": 0})
+
+
+def compare_row(bp_opt, row, layers, text=None):
+    """A comparison, or None for a row that is refused as it stands and on one stage. TEXT stands for the row's own."""
+    c = Comparison(row)
+    refusal = row.refusal()
+    if refusal:
+        fault = bp_opt.refuses(row.text(), refusal[0], f"remainder {refusal[1]}")
+        if fault:
+            c.other.append(fault)
+        row.one_stage()
+        if row.refusal():
+            return c if fault else None
+    try:
+        d = bp_opt.derive(text or row.text())
+    except Refused as refused:
+        c.other.append(str(refused))
+        return c
+    gap = sum(row.share_gap(int(cells["weight_elems"])) for cells in layers)
+    compare_forward(c, d)
+    if row.training:
+        compare_training(c, d, gap)
+        if not refusal:
+            compare_stage(c, d, gap)
+    compare_layers(c, d, layers)
+    return c
+
+
+def layers_of(directory):
+    """The rows of calculon-blocks.tsv by configuration."""
+    layers = {}
+    for cells in table(directory, "calculon-blocks.tsv"):
+        layers.setdefault(cells["id"], []).append(cells)
+    return layers
+
+
+def main(path, directory):
+    bp_opt, layers = BpOpt(path), layers_of(directory)
+    passed = failed = cells = refused = 0
+    skipped, declared, models = {}, {}, {}
+    for row in map(Row, table(directory, "calculon-totals.tsv")):
+        why = row.out_of_scope()
+        if why:
+            skipped[why] = skipped.get(why, 0) + 1
+            continue
+        if len(layers.get(row.id, [])) != len(LAYERS):
+            print(f"{row.id}: {len(layers.get(row.id, []))} layers, not {len(LAYERS)}")
+            failed += 1
+            continue
+        c = compare_row(bp_opt, row, layers[row.id])
+        if c is None:
+            refused += 1
+            continue
+        for line in c.other[:SHOWN]:
+            print(f"{row.id} {row.model}: {line}")
+        passed, failed, cells = passed + (not c.other), failed + bool(c.other), cells + c.cells
+        for reason in c.declared:
+            declared.setdefault(reason, []).append(row.id)
+        models.setdefault(row.model, ([], []))[not row.training].append(row.id)
+    for reason, n in skipped.items():
+        print(f"{n} rows not derived: {reason}")
+    print(f"{refused} rows refused as they stand and on one stage")
+    for reason, ids in sorted(declared.items()):
+        print(f"{len(ids)} rows declared: {reason}: {' '.join(ids)}")
+    for model, (training, forward) in sorted(models.items()):
+        print(f"{model}: {len(training)} strategies {' '.join(training)}; forward only {' '.join(forward) or 'none'}")
+    print(f"{cells} cells compared")
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0 or passed == 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
