@@ -94,7 +94,7 @@ static void check_element(struct check *c)
 {
     u64 e = c->w->element_bytes;
     if (e != 1 && e != 2 && e != 4)
-        find(c, RULE_ELEMENT_BYTES, CONTRACT_WORKLOAD, "type", 0, TEXT(c, "elements of %" PRIu64 " bytes", e),
+        find(c, RULE_ELEMENT_BYTES, CONTRACT_WORKLOAD, "dtype", 0, TEXT(c, "elements of %" PRIu64 " bytes", e),
              "legal are types of 1, 2 and 4 bytes");
 }
 

@@ -239,7 +239,7 @@ END_TEST
 START_TEST(an_element_of_eight_bytes_is_refused)
 {
     workload.element_bytes = 8;
-    only("workload.type.unsupported", "type");
+    only("workload.type.unsupported", "dtype");
 }
 END_TEST
 
