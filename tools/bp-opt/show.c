@@ -156,11 +156,11 @@ static bool covers(const char *prefix, const char *code)
 /* Words from column 4 on, lines of at most WIDTH bytes. */
 static void out_wrapped(struct out *o, const char *text)
 {
-    size_t column = WIDTH;
+    size_t column = 0;
     while (*text) {
         size_t n = strcspn(text, " ");
-        if (column + 1 + n > WIDTH) {
-            out_string(o, column == WIDTH ? "    " : "\n    ");
+        if (!column || column + 1 + n > WIDTH) {
+            out_string(o, column ? "\n    " : "    ");
             column = 4;
         } else {
             out_char(o, ' ');
