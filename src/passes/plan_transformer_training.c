@@ -7,6 +7,7 @@
 #include "passes/emit.h"
 #include "passes/passes.h"
 #include "passes/spec.h"
+#include "transformer/contract.h"
 #include "transformer/stage.h"
 
 #include "ir/sharding.h"
@@ -128,6 +129,19 @@ static bool number_of(const struct item *it, qty q, u64 *out)
     return good && n;
 }
 
+/* At the strategy's field, or at the number of `scale`. */
+static void report_finding(void *state, const struct contract_finding *f)
+{
+    struct derivation *d = state;
+    const struct item *strategy = d->r->session.items[BIND_STRATEGY];
+    if (f->item == CONTRACT_STRATEGY)
+        pass_error(d->r, strategy, strategy->stmts[0], f->field, NULL, f->rule->code, "%s", f->message);
+    else
+        pass_error(d->r, d->r->input, &d->scale->s, NULL, f->field, f->rule->code, "%s", f->message);
+    if (f->note)
+        pass_note(d->r, "%s", f->note);
+}
+
 /* The memory of the heaviest stage (decisions: does it fit?). */
 static bool emit_stage(struct derivation *d)
 {
@@ -142,11 +156,8 @@ static bool emit_stage(struct derivation *d)
     if (!number_of(r->input, d->scale->blocks, &model.blocks) || !number_of(r->input, d->scale->batch, &workload.batch) ||
         !number_of(r->input, d->scale->microbatch, &workload.microbatch))
         return pass_error(r, r->input, &d->scale->s, NULL, NULL, "pass.input.scale", "the plan needs `scale (blocks B, batch N, microbatch M)` as numbers");
-    if (model.blocks % d->strategy.pipeline || workload.batch % (d->strategy.data * workload.microbatch))
-        return pass_error(r, r->input, &d->scale->s, NULL, NULL, "pass.input.scale",
-                          "blocks %llu and batch %llu are not divided by pipeline %llu and data x microbatch %llu",
-                          (unsigned long long)model.blocks, (unsigned long long)workload.batch, (unsigned long long)d->strategy.pipeline,
-                          (unsigned long long)(d->strategy.data * workload.microbatch));
+    if (!contract_check_stage(&model, &workload, &d->strategy, &r->ctx->arena, report_finding, d))
+        return false;
     if (!stage_derive_memory(r->ctx->exprs, &model, &workload, &d->strategy, &block, &stage, &fault))
         return pass_error(r, r->input, &m->s, NULL, NULL, "pass.quantity", "%s of the stage %s", fault.term, expr_status_text(fault.status));
     u32 from = REF_SYMBOL(m->s.name);

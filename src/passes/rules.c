@@ -10,7 +10,7 @@ const struct rule pass_rules[] = {
     { "pass.input.none", "The file has no item of the layer that the pass takes. Add one, or choose another pass." },
     { "pass.input.operation", "The pass takes programs of one coarse operation. Choose the program with --item, or another pass." },
     { "pass.input.program", "The pass takes programs as the pass before it makes them. Add the statements that the message names." },
-    { "pass.input.scale", "The plan needs the model's blocks and the workload as numbers that the strategy divides. Mend `scale`." },
+    { "pass.input.scale", "The plan needs the model's blocks and the workload as numbers. Mend `scale`, or specialize the program first." },
     { "pass.input.task", "The pass does not know this kind of task." },
     { "pass.workload.mode", "The workload's mode does not fit the pass. Choose a workload of the mode that the message names." },
     { "pass.boundary.shape", "The block's boundary is [microbatch, sequence, hidden]. A symbol takes the session's number; a number must be it." },

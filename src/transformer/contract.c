@@ -72,14 +72,9 @@ static void check_given(struct check *c, enum contract_rule rule, enum contract_
         find(c, rule, item, field, 0, TEXT(c, "%s is 0; it must be at least 1", field), NULL);
 }
 
-/* The checks behind this one divide by these fields. */
-static bool check_all_given(struct check *c)
+/* The checks behind these two divide by these fields. */
+static bool check_stage_given(struct check *c)
 {
-    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "hidden", c->m->hidden);
-    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "feedforward", c->m->feedforward);
-    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "heads", c->m->heads);
-    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "head_size", c->m->head_size);
-    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "sequence", c->m->sequence);
     check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "blocks", c->m->blocks);
     check_given(c, RULE_WORKLOAD_ZERO, CONTRACT_WORKLOAD, "batch", c->w->batch);
     check_given(c, RULE_WORKLOAD_ZERO, CONTRACT_WORKLOAD, "microbatch", c->w->microbatch);
@@ -88,6 +83,16 @@ static bool check_all_given(struct check *c)
     check_given(c, RULE_STRATEGY_ZERO, CONTRACT_STRATEGY, "data", c->s->data);
     check_given(c, RULE_STRATEGY_ZERO, CONTRACT_STRATEGY, "virtual_stages", c->s->virtual_stages);
     return c->errors == 0;
+}
+
+static bool check_all_given(struct check *c)
+{
+    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "hidden", c->m->hidden);
+    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "feedforward", c->m->feedforward);
+    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "heads", c->m->heads);
+    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "head_size", c->m->head_size);
+    check_given(c, RULE_MODEL_ZERO, CONTRACT_MODEL, "sequence", c->m->sequence);
+    return check_stage_given(c);
 }
 
 static void check_element(struct check *c)
@@ -194,6 +199,13 @@ static void check_groups(struct check *c)
              "microbatches)");
 }
 
+static void check_sharding(struct check *c)
+{
+    if (c->s->optimizer_sharding && c->s->data == 1)
+        find(c, RULE_SHARDING_NO_DATA, CONTRACT_STRATEGY, "optimizer_sharding", 0,
+             "optimizer_sharding over data 1: there is no other replica to share with", "legal with data 2 and more");
+}
+
 static void check_recompute(struct check *c)
 {
     if (!c->s->input_regather)
@@ -238,10 +250,22 @@ bool contract_check_training(const struct transformer_model *m, const struct tra
     check_stages(&c);
     check_schedule(&c);
     check_groups(&c);
-    if (s->optimizer_sharding && s->data == 1)
-        find(&c, RULE_SHARDING_NO_DATA, CONTRACT_STRATEGY, "optimizer_sharding", 0,
-             "optimizer_sharding over data 1: there is no other replica to share with", "legal with data 2 and more");
+    check_sharding(&c);
     check_recompute(&c);
     check_world(&c);
     return element && c.errors == 0;
+}
+
+bool contract_check_stage(const struct transformer_model *m, const struct training_workload *w,
+                          const struct training_strategy *s, struct arena *arena, contract_report *report, void *state)
+{
+    struct check c = { m, w, s, arena, report, state, 0 };
+    if (!check_stage_given(&c))
+        return false;
+    check_batch(&c);
+    check_stages(&c);
+    check_schedule(&c);
+    check_sharding(&c);
+    check_world(&c);
+    return c.errors == 0;
 }

@@ -27,6 +27,13 @@ bool contract_check_training(const struct transformer_model *m, const struct tra
                              const struct training_strategy *s, struct arena *arena, contract_report *report,
                              void *state);
 
+/*
+ * The part of it that a stage depends on, for a program whose model is not at hand: of M the blocks are read only. No
+ * warnings.
+ */
+bool contract_check_stage(const struct transformer_model *m, const struct training_workload *w,
+                          const struct training_strategy *s, struct arena *arena, contract_report *report, void *state);
+
 /* All rules of contract.def, for --explain. */
 extern const struct rule contract_rules[];
 extern const size_t contract_rule_count;
