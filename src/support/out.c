@@ -121,16 +121,34 @@ void out_quoted(struct out *o, const char *bytes, size_t n)
     out_char(o, '"');
 }
 
+/* Bytes of the UTF-8 character at AT, or 0 where there is none: a stray, cut, overlong or surrogate one. */
+static size_t utf8_length(const char *at, size_t n)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    size_t length = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
+    if (length > n)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    bool bad = length > 2 && ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+                              (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f));
+    return bad ? 0 : length;
+}
+
 void out_json_string(struct out *o, const char *bytes, size_t n)
 {
     out_char(o, '"');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0, length; i < n; i += length ? length : 1) {
+        length = utf8_length(bytes + i, n - i);
         if (bytes[i] == '"' || bytes[i] == '\\')
             out_char(o, '\\');
-        if ((unsigned char)bytes[i] < 0x20)
+        if (!length)
+            out_string(o, "\\ufffd");
+        else if ((unsigned char)bytes[i] < 0x20)
             out_printf(o, "\\u%04x", (unsigned)bytes[i]);
         else
-            out_char(o, bytes[i]);
+            out_bytes(o, bytes + i, length);
     }
     out_char(o, '"');
 }

@@ -51,7 +51,7 @@ static inline void out_char(struct out *o, char c)
 /* "…" with C-like escapes: \" \\ \n \t \r and \xHH for other control bytes; UTF-8 as it is. */
 void out_quoted(struct out *o, const char *bytes, size_t n);
 
-/* The same as a JSON string. */
+/* A JSON string; a byte that is not UTF-8 becomes U+FFFD. */
 void out_json_string(struct out *o, const char *bytes, size_t n);
 
 #endif
