@@ -65,14 +65,16 @@ static const char *read_quoted(struct reader *r, struct loc *at)
     return text;
 }
 
-/* A braced value: what stands between, braces inside balanced. */
+/* A braced value: what stands between, braces inside balanced; those in quotes don't count. */
 static const char *read_braced(struct reader *r, struct loc *at)
 {
     u32 begin = r->at, depth = 0;
+    bool quoted = false;
     do {
-        depth += peek(r) == '{';
-        depth -= peek(r) == '}';
-        r->at++;
+        quoted ^= peek(r) == '"';
+        depth += !quoted && peek(r) == '{';
+        depth -= !quoted && peek(r) == '}';
+        r->at += 1 + (quoted && peek(r) == '\\');
     } while (depth && r->at < r->src->size);
     if (depth) {
         refuse(r, begin, begin + 1, "pass.pipeline.syntax", "this brace is not closed");
