@@ -58,7 +58,7 @@ struct diag_style {
 /* All messages, sorted; at most max_errors errors, then a line that says how many more. */
 void diags_render(struct diags *d, struct out *o, struct diag_style style);
 
-/* One line of JSON a diagnostic. */
+/* The same as JSON, one line a diagnostic. */
 void diags_render_json(struct diags *d, struct out *o);
 
 /*

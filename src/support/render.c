@@ -149,8 +149,11 @@ static void json_body(struct out *o, const struct diag *g)
 
 void diags_render_json(struct diags *d, struct out *o)
 {
+    u32 errors = 0;
     diags_sort(d);
     for (struct diag *g = d->first; g; g = g->next) {
+        if (g->severity == SEVERITY_ERROR && ++errors > d->max_errors)
+            continue;
         json_body(o, g);
         if (g->notes)
             out_string(o, ",\"notes\":[");
@@ -160,4 +163,7 @@ void diags_render_json(struct diags *d, struct out *o)
         }
         out_string(o, "}\n");
     }
+    if (d->errors > d->max_errors)
+        out_printf(o, "{\"severity\":\"note\",\"message\":\"%u more errors are not shown (--max-errors=%u)\"}\n",
+                   d->errors - d->max_errors, d->max_errors);
 }
