@@ -3,6 +3,7 @@
 #include "ir/json.h"
 #include "ir/print.h"
 
+#include "lines.h"
 #include "summary.h"
 
 /* ---- One item of a file, with the comments around it ---- */
@@ -41,36 +42,24 @@ static struct module view(const struct module *m, u32 i)
 
 /* ---- Locations ---- */
 
-/* Places are asked for in rising order, mostly: lines are counted from the last one on. */
-struct counter {
-    const struct source *src;
-    u32 offset, line, line_begin;
-};
-
-static void out_place(struct out *o, struct counter *c, const struct source *src, u32 offset)
+static void out_place(struct out *o, struct line_counter *c, const struct source *src, u32 offset)
 {
-    if (src != c->src || offset < c->offset)
-        *c = (struct counter){ src, 0, src->first_line, 0 };
-    for (; c->offset < offset; c->offset++)
-        if (src->text[c->offset] == '\n') {
-            c->line++;
-            c->line_begin = c->offset + 1;
-        }
     u32 column = 1;
+    line_counter_seek(c, src, offset);
     for (u32 i = c->line_begin; i < offset; i++)
         column += ((unsigned char)src->text[i] & 0xc0) != 0x80;
     out_printf(o, "  // %s:%u:%u", src->name, c->line, column);
 }
 
 /* The names of files may hold anything but a line's end. */
-static void end_located(struct out *o, struct counter *c, const struct item *it, u32 offset)
+static void end_located(struct out *o, struct line_counter *c, const struct item *it, u32 offset)
 {
     if (it->src && offset != NO_PLACE && !strpbrk(it->src->name, "\n\r"))
         out_place(o, c, it->src, offset);
     out_char(o, '\n');
 }
 
-static void print_located(struct out *o, struct counter *c, const struct item *it)
+static void print_located(struct out *o, struct line_counter *c, const struct item *it)
 {
     bool session = it->kind->layer == LAYER_SESSION;
     print_header(o, it);
@@ -102,7 +91,7 @@ static void print_json(struct out *o, const struct module *m, atom only)
 static void print_text(struct out *o, const struct module *m, atom only, const struct options *options)
 {
     bool canonical = options->on[OPT_CANONICAL], first = true;
-    struct counter c = { 0 };
+    struct line_counter c = { 0 };
     if (!only && !options->on[OPT_PRINT_LOCATIONS]) {
         print_module(o, m, !canonical);
         return;

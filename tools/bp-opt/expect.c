@@ -1,6 +1,7 @@
 #include "expect.h"
 
 #include "directive.h"
+#include "lines.h"
 
 #include <regex.h>
 
@@ -19,9 +20,12 @@ struct findings {
     u32 n, cap;
 };
 
-static u32 line_of(const struct source *part, struct loc at, u32 otherwise)
+static u32 line_of(struct line_counter *c, const struct source *part, struct loc at, u32 otherwise)
 {
-    return at.src == part ? source_position(part, at.begin).line : at.src ? NO_LINE : otherwise;
+    if (at.src != part)
+        return at.src ? NO_LINE : otherwise;
+    line_counter_seek(c, part, at.begin);
+    return c->line;
 }
 
 static void add(struct findings *f, const struct diag *g, const struct diag *of, u32 line, struct arena *arena)
@@ -34,11 +38,12 @@ static void add(struct findings *f, const struct diag *g, const struct diag *of,
 static struct findings collect(const struct source *part, const struct diags *found, struct arena *arena)
 {
     struct findings f = { 0 };
+    struct line_counter c = { 0 };
     for (const struct diag *g = found->first; g; g = g->next) {
-        u32 line = line_of(part, g->loc, NO_LINE);
+        u32 line = line_of(&c, part, g->loc, NO_LINE);
         add(&f, g, NULL, line, arena);
         for (const struct diag *n = g->notes; n; n = n->next)
-            add(&f, n, g, line_of(part, n->loc, line), arena);
+            add(&f, n, g, line_of(&c, part, n->loc, line), arena);
     }
     return f;
 }
