@@ -153,15 +153,25 @@ DEST = $(DESTDIR)$(PREFIX)
 # $(call install_tree,FOLDER,FIND'S CONDITION,TO)
 install_tree = @to="$$(realpath -m "$(DEST)/$(3)")" && cd $(1) && find . -type f $(2) -exec install -Dm644 {} "$$to/{}" \;
 
+# $(call install_help,FORM,FILE): made by bp-opt from its table of options.
+install_help = @install -d "$(DEST)/$(dir $(2))" && $(B)/bp-opt --help=$(1) >"$(DEST)/$(2)"
+man = share/man/man1/bp-opt.1
+bash = share/bash-completion/completions/bp-opt
+zsh = share/zsh/site-functions/_bp-opt
+
 install: all
 	@install -Dm755 $(B)/bp-opt "$(DEST)/bin/bp-opt"
 	@install -Dm644 $(B)/libbpir.a "$(DEST)/lib/libbpir.a"
+	$(call install_help,man,$(man))
+	$(call install_help,bash,$(bash))
+	$(call install_help,zsh,$(zsh))
 	$(call install_tree,$(S)src,\( -name '*.h' -o -name '*.def' \),include/bpir)
 	$(call install_tree,$(S)docs,,share/doc/bp-opt)
 	$(call install_tree,$(S)examples,,share/doc/bp-opt/examples)
 uninstall:
 	rm -f "$(DEST)/bin/bp-opt" "$(DEST)/lib/libbpir.a"
 	rm -rf "$(DEST)/include/bpir" "$(DEST)/share/doc/bp-opt"
+	rm -f $(foreach form,man bash zsh,"$(DEST)/$($(form))")
 
 clean:
 	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate libbpir.a)
