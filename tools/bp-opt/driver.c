@@ -12,6 +12,7 @@
 #include "observers.h"
 #include "output.h"
 #include "split.h"
+#include "summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct part {
     struct module module;
     atom item;                  /* what --item names, or what passes made of it; 0: not asked for, or not here */
     bool good;
+    struct checkpoints summaries;       /* with --summary: of what the passes made */
 };
 
 struct driver {
@@ -207,22 +209,24 @@ static void split(struct driver *d)
     struct source *sources =
         split_source(&d->source, o->on[OPT_SPLIT_INPUT_FILE] ? marker : NULL, &d->arena, &d->n_parts);
     d->parts = ARENA_ARRAY(&d->arena, struct part, d->n_parts);
-    for (u32 i = 0; i < d->n_parts; i++)
+    for (u32 i = 0; i < d->n_parts; i++) {
         d->parts[i].source = sources[i];
+        checkpoints_init(&d->parts[i].summaries, o->number[OPT_SUMMARY] == 1);
+    }
 }
 
 static bool run_passes(struct driver *d, struct part *part)
 {
     const struct options *o = d->options;
     struct printer printer = { o };
-    struct observer observers[] = { print_observer(&printer), follow_observer(&part->item) };
+    struct observer observers[] = { print_observer(&printer), follow_observer(&part->item), summary_observer(&part->summaries) };
     struct run_options run = {
         .verify_each = o->on[OPT_VERIFY_EACH],
         .keep_sources = o->on[OPT_KEEP_SOURCES],
         .verify_replay = o->on[OPT_VERIFY_REPLAY],
         .only = part->item,
         .observers = observers,
-        .n_observers = COUNT(observers),
+        .n_observers = COUNT(observers) - !o->on[OPT_SUMMARY],
     };
     return pipeline_run(&part->module, &d->session, &d->pipeline, &run);
 }
@@ -309,7 +313,7 @@ static bool make_report(struct driver *d, struct out *report)
     out_memory(report);
     for (u32 i = 0; i < d->n_parts; i++)
         if (d->parts[i].good && (!d->item || d->parts[i].item))
-            good = emit_report(report, &d->parts[i].module, d->parts[i].item, d->options) && good;
+            good = emit_report(report, &d->parts[i].module, d->parts[i].item, &d->parts[i].summaries, d->options) && good;
     return good;
 }
 
@@ -385,6 +389,7 @@ static void free_part(const struct driver *d, struct part *part)
             m->items[kept++] = m->items[i];
     m->n = kept;
     module_free(m);
+    checkpoints_free(&part->summaries);
 }
 
 static void driver_free(struct driver *d)

@@ -126,20 +126,22 @@ static void print_digest(struct out *o, struct item *it)
     out_char(o, '\n');
 }
 
-bool emit_report(struct out *o, const struct module *m, atom only, const struct options *options)
+bool emit_report(struct out *o, const struct module *m, atom only, const struct checkpoints *done, const struct options *options)
 {
     enum { TABLE, JSON };
-    bool good = true, first = true, json = options->number[OPT_SUMMARY] == JSON;
+    bool good = true, first = done->n == 0, json = options->number[OPT_SUMMARY] == JSON;
+    if (options->on[OPT_SUMMARY])
+        out_bytes(o, done->text.data, done->text.n);
     for (u32 i = 0; i < m->n; i++) {
         struct item *it = m->items[i];
-        if (only && it->name != only)
+        if ((only && it->name != only) || (options->on[OPT_SUMMARY] && checkpoints_cover(done, it->name)))
             continue;
         if (options->on[OPT_DIGEST]) {
             print_digest(o, it);
         } else if (summary_covers(it)) {
             out_string(o, first || json ? "" : "\n");
             first = false;
-            good = summary_print(o, it, json) && good;
+            good = summary_print(o, it, module_find(m, it->header.parent.item), m, json) && good;
         }
     }
     return good;

@@ -4,6 +4,7 @@
 
 #include "ir/item.h"
 #include "options.h"
+#include "summary.h"
 
 /*
  * The items as OPTIONS ask: text, canonical text, with locations, or JSON. ONLY (0: all) restricts it to one item, in
@@ -11,7 +12,7 @@
  */
 void emit_items(struct out *o, const struct module *m, atom only, const struct options *options);
 
-/* The report that OPTIONS ask for, --digest or --summary. False: reported. */
-bool emit_report(struct out *o, const struct module *m, atom only, const struct options *options);
+/* The report that OPTIONS ask for, --digest or --summary; summaries that are DONE come first. False: reported. */
+bool emit_report(struct out *o, const struct module *m, atom only, const struct checkpoints *done, const struct options *options);
 
 #endif

@@ -1,7 +1,9 @@
 #include "summary.h"
 
+#include "dialects/concrete/concrete.h"
 #include "ir/json.h"
 #include "ir/print.h"
+#include "passes/training_report.h"
 
 #include "sums.h"
 
@@ -13,10 +15,14 @@ struct summary {
     struct item *it;
     struct arena arena;
     struct sums tasks, buffers;
+    struct training_report training;
+    bool has_training;
 };
 
 bool summary_covers(const struct item *it)
 {
+    if (it->kind->layer == LAYER_CONCRETE)
+        return true;
     for (u32 i = 0; i < it->kind->n_entities; i++) {
         const struct field *f = it->kind->entities[i].fields;
         if (field_find(f, "phase", 5) && field_find(f, "body", 4) && field_find(f, "work", 4))
@@ -111,6 +117,8 @@ static void print_table(struct summary *y)
     for (u32 i = 0; i < it->n_stmts; i++)
         if (facts_of(it, it->stmts[i]))
             out_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
+    if (y->has_training)
+        training_report_text(y->o, &y->training);
 }
 
 /* ---- JSON ---- */
@@ -165,12 +173,80 @@ static void print_json(struct summary *y)
     for (u32 i = 0; i < it->n_stmts; i++)
         if (facts_of(it, it->stmts[i]))
             json_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
+    if (y->has_training)
+        training_report_json(y->o, &y->training);
     out_string(y->o, "}\n");
 }
 
-bool summary_print(struct out *o, struct item *it, bool json)
+/* ---- Bindings: no work is left to add up, but places are ---- */
+
+struct region_sum {
+    u32 buffers;
+    qty used;
+};
+
+static struct region_sum sum_region(const struct item *it, atom region)
+{
+    struct region_sum sum = { 0, 0 };
+    for (u32 i = 0; i < it->n_stmts; i++) {
+        const struct concrete_bind *b = (const struct concrete_bind *)it->stmts[i];
+        if (b->s.entity != CONCRETE_BIND || b->memory != region)
+            continue;
+        sum.buffers++;
+        if (qty_add(it->ctx->exprs, sum.used, b->size, &sum.used) != EXPR_OK)
+            sum.used = 0;
+    }
+    return sum;
+}
+
+static u32 count_entity(const struct item *it, u32 entity)
+{
+    u32 n = 0;
+    for (u32 i = 0; i < it->n_stmts; i++)
+        n += it->stmts[i]->entity == entity;
+    return n;
+}
+
+static void print_binding(struct summary *y, bool json)
+{
+    struct item *it = y->it;
+    u32 commands = count_entity(it, CONCRETE_COMMAND), devices = count_entity(it, CONCRETE_DEVICE), n = 0;
+    if (json) {
+        out_printf(y->o, "{\"kind\":\"%s\",\"name\":", it->kind->name);
+        json_name(y->o, &it->ctx->names, 0, it->name);
+        out_printf(y->o, ",\"devices\":%u,\"commands\":%u,\"memory\":[", devices, commands);
+    } else {
+        print_header(y->o, it);
+        y->o->n -= 2;       /* " {" */
+        out_printf(y->o, "\n  %u devices, each runs the %u commands\n", devices, commands);
+    }
+    for (u32 i = 0; i < it->n_stmts; i++) {
+        const struct concrete_memory *m = (const struct concrete_memory *)it->stmts[i];
+        if (m->s.entity != CONCRETE_MEMORY)
+            continue;
+        struct region_sum sum = sum_region(it, m->s.name);
+        if (json) {
+            out_printf(y->o, "%s{\"buffers\":%u,\"bytes\":", n++ ? "," : "", sum.buffers);
+            json_quantity(y->o, it->ctx->exprs, sum.used);
+            out_string(y->o, ",\"capacity\":");
+            json_quantity(y->o, it->ctx->exprs, m->capacity);
+            out_char(y->o, '}');
+        } else {
+            out_printf(y->o, "  memory %s: %u buffers take %s of %s bytes on each device\n", context_text(it->ctx, m->s.name), sum.buffers,
+                       qty_text(it->ctx, sum.used), qty_text(it->ctx, m->capacity));
+        }
+    }
+    out_string(y->o, json ? "]}\n" : "");
+}
+
+bool summary_print(struct out *o, struct item *it, const struct item *source, const struct module *m, bool json)
 {
     struct summary y = { .o = o, .it = it };
+    if (it->kind->layer == LAYER_CONCRETE) {
+        print_binding(&y, json);
+        return true;
+    }
+    y.has_training = source && m && training_report_of(&y.training, source, it, m);
     arena_init(&y.arena);
     bool good = sums_of_tasks(&y.tasks, it, &y.arena) && sums_of_buffers(&y.buffers, it, &y.arena);
     if (good && json)
@@ -179,4 +255,44 @@ bool summary_print(struct out *o, struct item *it, bool json)
         print_table(&y);
     arena_free(&y.arena);
     return good;
+}
+
+/* ---- Checkpoints ---- */
+
+void checkpoints_init(struct checkpoints *c, bool json)
+{
+    *c = (struct checkpoints){ .json = json, .good = true };
+    out_memory(&c->text);
+}
+
+void checkpoints_free(struct checkpoints *c)
+{
+    out_free(&c->text);
+    if (c->names)
+        block_free(c->names, c->cap * sizeof *c->names);
+}
+
+bool checkpoints_cover(const struct checkpoints *c, atom name)
+{
+    for (u32 i = 0; i < c->n; i++)
+        if (c->names[i] == name)
+            return true;
+    return false;
+}
+
+static bool after(void *state, const struct step *step, const struct item *input, const struct item *output, const struct module *m)
+{
+    struct checkpoints *c = state;
+    (void)step;
+    if (!summary_covers(output))
+        return true;
+    out_string(&c->text, c->n && !c->json ? "\n" : "");
+    *VEC_PUSH(c->names, c->n, c->cap) = output->name;
+    c->good = summary_print(&c->text, (struct item *)output, input, m, c->json) && c->good;
+    return c->good;
+}
+
+struct observer summary_observer(struct checkpoints *c)
+{
+    return (struct observer){ .state = c, .after = after };
 }

@@ -1,13 +1,30 @@
-/* --summary: what the tasks and buffers of dist programs and portable plans add up to, exactly. */
+/* --summary: what tasks, buffers and bindings add up to, exactly. */
 #ifndef BP_OPT_SUMMARY_H
 #define BP_OPT_SUMMARY_H
 
-#include "ir/item.h"
+#include "passes/pass.h"
 
 /* True for items that have tasks with a phase, a body and work. */
 bool summary_covers(const struct item *it);
 
-/* As a table, or as one object of JSON; a newline ends it. False: reported, a sum leaves 128 bits. */
-bool summary_print(struct out *o, struct item *it, bool json);
+/*
+ * As a table, or as one object of JSON; a newline ends it. SOURCE is what the item was derived from, if it is at hand,
+ * and M holds the session items: then a training block says what it means for a stage and an iteration. False: reported,
+ * a sum leaves 128 bits.
+ */
+bool summary_print(struct out *o, struct item *it, const struct item *source, const struct module *m, bool json);
+
+/* Summaries of the checkpoints of a run, in order, and the names of what they cover. */
+struct checkpoints {
+    bool json, good;
+    struct out text;
+    atom *names;
+    u32 n, cap;
+};
+
+void checkpoints_init(struct checkpoints *c, bool json);
+void checkpoints_free(struct checkpoints *c);
+bool checkpoints_cover(const struct checkpoints *c, atom name);
+struct observer summary_observer(struct checkpoints *c);
 
 #endif
