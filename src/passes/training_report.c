@@ -15,6 +15,26 @@ static const struct item *pinned(const struct item *dist, const struct module *m
     return NULL;
 }
 
+static bool kept_bytes(const struct training_report *r, const struct block *b, u128 *out)
+{
+    return qty_value(r->ctx->exprs, b->memory.checkpoint ? b->memory.checkpoint : b->memory.stored, out);
+}
+
+/* Korthikanti et al. 2022, figure 7, compare with tensor parallelism alone: all_reduce, everything stored. */
+static bool derive_baseline(struct training_report *r)
+{
+    struct training_strategy s = r->strategy;
+    struct block *b = ARENA_NEW(&r->ctx->arena, struct block);
+    struct block_fault fault;
+    s.communication = COMMUNICATION_ALL_REDUCE;
+    s.recompute = RECOMPUTE_NONE;
+    s.input_regather = s.fused_activation = false;
+    struct block_sizes sizes = block_sizes_of(&r->model, &r->workload, &s);
+    struct block_switches switches = block_switches_of(&s);
+    return block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault) && kept_bytes(r, r->block, &r->kept) &&
+           kept_bytes(r, b, &r->kept_baseline);
+}
+
 bool training_report_of(struct training_report *out, const struct item *model, const struct item *dist, const struct module *m)
 {
     const struct item *workload = pinned(dist, m, "session.workload"), *strategy = pinned(dist, m, "session.strategy");
@@ -33,7 +53,8 @@ bool training_report_of(struct training_report *out, const struct item *model, c
     out->microbatches = stage_microbatches(&out->workload, &out->strategy);
     out->blocks = stage_blocks(&out->model, &out->strategy);
     return block_derive(dist->ctx->exprs, &dist->ctx->arena, &sizes, &switches, out->block, &fault) &&
-           stage_derive_memory(dist->ctx->exprs, &out->model, &out->workload, &out->strategy, &out->block->memory, &out->memory, &fault);
+           stage_derive_memory(dist->ctx->exprs, &out->model, &out->workload, &out->strategy, &out->block->memory, &out->memory, &fault) &&
+           derive_baseline(out);
 }
 
 /* ---- Derived numbers ---- */
@@ -150,12 +171,29 @@ static void text_iteration(struct out *o, const struct training_report *r)
     text_convention(o, r, true);
 }
 
+/* Figures 1 and 7 of the paper, for this strategy: the first stage on one rank. */
+static void text_korthikanti(struct out *o, const struct training_report *r)
+{
+    struct ratio parameters, activations;
+    if (korthikanti_parameter_bytes(&r->model, &r->strategy, &parameters) != CONVENTION_OK ||
+        korthikanti_activation_bytes(&r->model, &r->strategy, r->kept, &activations) != CONVENTION_OK)
+        return;
+    out_printf(o, "  bytes of the first stage under %s: parameters and optimizer ", CONVENTION_KORTHIKANTI_2022);
+    out_ratio(o, parameters);
+    out_string(o, ", activations ");
+    out_ratio(o, activations);
+    out_string(o, "\n    activations of a block over those of tensor parallelism alone: ");
+    out_ratio(o, ratio_of(r->kept, r->kept_baseline));
+    out_char(o, '\n');
+}
+
 void training_report_text(struct out *o, const struct training_report *r)
 {
     text_stage(o, r);
     text_pipeline(o, r);
     text_messages(o, r);
     text_iteration(o, r);
+    text_korthikanti(o, r);
     out_string(o, "  not in these numbers: embedding, final norm, logits, loss, biases; attention is the dense rectangle\n"
                   "  strategy facts that change nothing here: none\n");
 }
@@ -271,6 +309,18 @@ static void json_conventions(struct out *o, const struct training_report *r)
     out_char(o, '}');
 }
 
+static void json_korthikanti(struct out *o, const struct training_report *r)
+{
+    struct ratio parameters, activations;
+    out_printf(o, ",\"%s\":{\"covers\":\"the first stage, one rank\"", CONVENTION_KORTHIKANTI_2022);
+    if (korthikanti_parameter_bytes(&r->model, &r->strategy, &parameters) == CONVENTION_OK)
+        json_ratio(o, "parameter_bytes", parameters);
+    if (korthikanti_activation_bytes(&r->model, &r->strategy, r->kept, &activations) == CONVENTION_OK)
+        json_ratio(o, "activation_bytes", activations);
+    json_ratio(o, "activations_over_tensor_parallel", ratio_of(r->kept, r->kept_baseline));
+    out_char(o, '}');
+}
+
 void training_report_json(struct out *o, const struct training_report *r)
 {
     json_stage(o, r);
@@ -280,4 +330,5 @@ void training_report_json(struct out *o, const struct training_report *r)
         json_layer(o, r, i);
     out_char(o, ']');
     json_conventions(o, r);
+    json_korthikanti(o, r);
 }

@@ -17,6 +17,7 @@ struct training_report {
     struct stage_memory memory;         /* of the first stage, the heaviest */
     u64 microbatches;
     u64 blocks;                         /* of a stage */
+    u128 kept, kept_baseline;           /* stored or checkpoint bytes of a block; the same under all_reduce without recompute */
 };
 
 /*
