@@ -1,0 +1,183 @@
+# awk -v tasks=N -v form=bpir|generic -f plan.awk block.bpir: a dist program of N tasks, from the one block that
+# distribute-transformer-training wrote to block.bpir. Block after block, names get the prefix `block17.`, and a block's
+# input is the output of the block before it; all else of a line is as the pass printed it.
+#
+# bpir: the file itself, longer. generic: the same operations and facts in MLIR's generic form, as mlir-opt prints it
+# (attributes sorted, values numbered); the items that the program is derived from are left out.
+
+BEGIN {
+    n = n_entries = 0
+    BLOCK = "\1"; IN = "\2"; OUT = "\3"        # in a template: what differs from block to block
+}
+
+function begin_program(header) {
+    program = 1
+    if (form == "bpir") {
+        print header
+        return
+    }
+    print "\"builtin.module\"() ({"
+    print "  \"dist.program\"() ({"
+}
+
+# `(a 1, b 2)` -> entries `a = 1 : i64`.
+function facts(text,    list, pair, n, i) {
+    n = split(text, list, ", ")
+    for (i = 1; i <= n; i++) {
+        split(list[i], pair, " ")
+        entry(pair[1], pair[2] " : i64")
+    }
+}
+
+function entry(name, value) {
+    entries[n_entries++] = name " = " value
+}
+
+function clear_entries() {
+    split("", entries)
+    n_entries = 0
+}
+
+function quoted(word) {
+    return "\"" word "\""
+}
+
+# `{tp}` or `[{}, {tp}, {}]` -> arrays of strings.
+function axes(text) {
+    gsub(/[A-Za-z_0-9]+/, "\"&\"", text)
+    gsub(/{/, "[", text)
+    gsub(/}/, "]", text)
+    return text
+}
+
+# The entries as a sorted dictionary.
+function dictionary(    i, k, spare, text) {
+    for (i = 1; i < n_entries; i++)
+        for (k = i; k && entries[k - 1] > entries[k]; k--) {
+            spare = entries[k]; entries[k] = entries[k - 1]; entries[k - 1] = spare
+        }
+    text = "{"
+    for (i = 0; i < n_entries; i++)
+        text = text (i ? ", " : "") entries[i]
+    clear_entries()
+    return text "}"
+}
+
+# The text between FROM and TO in LINE, or "".
+function between(line, from, to,    at, rest) {
+    at = index(line, from)
+    if (!at)
+        return ""
+    rest = substr(line, at + length(from))
+    at = to == "" ? 0 : index(rest, to)
+    return at ? substr(rest, 1, at - 1) : rest
+}
+
+function word_after(line, word) {
+    return between(line, " " word " ", " ")
+}
+
+function generic_task(line,    name, operands, results, type, sharding, f) {
+    split(line, f, " ")
+    operands = between(line, "(", ")") != ""
+    results = index(line, "->") > 0
+    type = between(line, " : ", " sharding")
+    sharding = between(line, "sharding [", "]")
+    entry("sym_name", quoted(BLOCK substr(f[2], 2)))
+    entry("body", quoted(f[3]))
+    entry("operation", quoted(substr(f[4], 1, index(f[4], "(") - 1)))
+    if (index(line, " over {"))
+        entry("over", axes("[" between(line, " over {", "}") "]"))
+    if (word_after(line, "reduction") != "")
+        entry("reduction", quoted(word_after(line, "reduction")))
+    if (sharding != "")
+        entry("sharding", axes("[" sharding "]"))
+    entry("phase", quoted(word_after(line, "phase")))
+    entry("layer", quoted(word_after(line, "layer")))
+    entry("from", word_after(line, "from"))
+    facts(between(line, " work (", ")"))
+    value_type = type != "" ? type : value_type
+    return "    " (results ? OUT " = " : "") "\"dist.task\"(" (operands ? IN : "") ") " dictionary() \
+           " : (" (operands ? value_type : "") ") -> " (results ? value_type : "()")
+}
+
+function bpir_task(line) {
+    sub(/task @/, "task @" BLOCK, line)
+    sub(/%hidden_in/, IN, line)
+    sub(/%hidden_out/, OUT, line)
+    return line
+}
+
+# A template that differs only in the block's name is kept as two halves, and costs one print a block.
+function add_task(line,    at) {
+    line = form == "bpir" ? bpir_task(line) : generic_task(line)
+    at = index(line, BLOCK)
+    whole[n] = line
+    head[n] = substr(line, 1, at - 1)
+    tail[n] = substr(line, at + 1)
+    plain[n++] = !index(line, IN) && !index(line, OUT)
+}
+
+function value(block) {
+    if (form == "bpir")
+        return block < 0 ? "%hidden_in" : "%block" block ".hidden_out"
+    return "%" (block + 1)
+}
+
+function print_block(block, limit,    i, prefix, line) {
+    prefix = "block" block "."
+    for (i = 0; i < limit; i++)
+        if (plain[i])
+            print head[i] prefix tail[i]
+        else {
+            line = whole[i]
+            if (sub(OUT, value(block), line))
+                last = block
+            sub(IN, value(block - 1), line)
+            sub(BLOCK, prefix, line)
+            print line
+        }
+}
+
+function print_tasks(    block, left) {
+    last = -1
+    for (left = tasks; left > 0; left -= n)
+        print_block(block++, left < n ? left : n)
+}
+
+/^dist.program/ { begin_program($0); next }
+!program { if (form == "bpir") print; next }
+
+/^  task/ {
+    getline second
+    add_task($0 (form == "bpir" ? "\n" : "") second)
+    next
+}
+/^  output/ {
+    print_tasks()
+    print form == "bpir" ? "  output " value(last) : "    \"dist.output\"(" value(last) ") : (" value_type ") -> ()"
+    next
+}
+form == "bpir" { print; next }
+
+# The program's own facts, in generic form.
+/^  from/ { parent = $2 }
+/^  by/ { by = quoted($2) }
+/^  mesh/ {
+    entry(between($0, "[", " ="), between($0, "= ", "]") " : i64")
+    entry("sym_name", quoted(substr($2, 2)))
+    print "    \"dist.mesh\"() " dictionary() " : () -> ()"
+}
+/^  order/ { print "    \"dist.order\"() {kind = " quoted($2) "} : () -> ()" }
+/^  (scale|memory)/ {
+    clear_entries()
+    facts(between($0, "(", ")"))
+    if (index($0, " from @"))
+        entry("from", word_after($0, "from"))
+    print "    \"dist." $1 "\"() " dictionary() " : () -> ()"
+}
+/^  input/ {
+    value_type = between($0, " : ", " sharding")
+    print "    %0 = \"dist.input\"() {sharding = " axes("[" between($0, "sharding [", "]") "]") "} : () -> " value_type
+}
+/^}/ { print "  }) {by = " by ", parent = " parent "} : () -> ()"; print "}) : () -> ()"; exit }
