@@ -205,12 +205,14 @@ static bool read_step(struct reader *r, struct step *step)
     return peek(r) != '{' || read_options(r, step);
 }
 
-static void append(struct pipeline *p, struct context *ctx, const struct step *step)
+static bool append(struct pipeline *p, struct context *ctx, const struct step *step)
 {
     if (!p->steps)
         p->steps = ARENA_ARRAY(&ctx->arena, struct step, MAX_STEPS);
-    if (p->n < MAX_STEPS)
-        p->steps[p->n++] = *step;
+    if (p->n == MAX_STEPS)
+        return false;
+    p->steps[p->n++] = *step;
+    return true;
 }
 
 const struct step_option *step_option(const struct step *s, const char *name)
@@ -228,8 +230,8 @@ bool pipeline_parse(struct pipeline *p, struct context *ctx, const struct source
         struct step step = { 0 };
         if (!read_step(&r, &step))
             return false;
-        if (step.pass)
-            append(p, ctx, &step);
+        if (step.pass && !append(p, ctx, &step))
+            return refuse(&r, step.at.begin, step.at.end, "pass.pipeline.syntax", "a pipeline has at most 1024 passes");
         skip_blanks(&r);
         if (r.at >= text->size)
             break;
