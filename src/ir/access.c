@@ -1,0 +1,206 @@
+#include "ir/access.h"
+
+void accesses_begin(struct accesses *a, struct arena *arena, u32 n_places)
+{
+    *a = (struct accesses){ .arena = arena, .n_places = n_places };
+    a->first = ARENA_ARRAY(arena, u32, n_places + (size_t)2);
+}
+
+void accesses_count(struct accesses *a, u32 place)
+{
+    a->first[place + 2]++;
+}
+
+void accesses_allot(struct accesses *a)
+{
+    for (u32 i = 2; i < a->n_places + 2; i++)
+        a->first[i] += a->first[i - 1];
+    a->at = ARENA_ARRAY(a->arena, struct access, a->first[a->n_places + 1] + (size_t)1);
+}
+
+void accesses_put(struct accesses *a, u32 place, u32 node, u32 set, u8 kind)
+{
+    a->at[a->first[place + 1]++] = (struct access){ node, set, kind };
+}
+
+bool access_share(const struct rank_sets *ranks, u32 a, u32 b, u32 *rank)
+{
+    const struct rank_set *x = &ranks->sets[a], *y = &ranks->sets[b];
+    for (u32 i = 0, k = 0; i < x->n && k < y->n;) {
+        u32 first = x->ranges[i].first > y->ranges[k].first ? x->ranges[i].first : y->ranges[k].first;
+        if (first <= x->ranges[i].last && first <= y->ranges[k].last) {
+            *rank = first;
+            return true;
+        }
+        if (x->ranges[i].last < y->ranges[k].last)
+            i++;
+        else
+            k++;
+    }
+    return false;
+}
+
+u32 access_parts(const struct accesses *a, const struct rank_sets *ranks, u32 place, struct arena *scratch, const u32 **parts)
+{
+    u32 begin = a->first[place], n = a->first[place + 1] - begin, kept = 0;
+    u32 *sets = ARENA_ARRAY(scratch, u32, n + 1);
+    for (u32 i = 0; i < n; i++)
+        if (!kept || sets[kept - 1] != a->at[begin + i].set)
+            sets[kept++] = a->at[begin + i].set;
+    return rank_sets_cut(ranks, sets, kept, scratch, parts);
+}
+
+/* ---- One place on one rank ---- */
+
+struct check {
+    const struct accesses *a;
+    const struct rank_sets *ranks;
+    struct order *order;
+    const struct access_report *report;
+    u32 place, rank;
+    struct access *seen;        /* the place's accesses on this rank */
+    u32 n;
+    u32 *readers;               /* since the last write: indices of `seen` */
+    u8 *told;                   /* by access of the place: its unwritten read is reported */
+};
+
+static bool merge(struct check *c, const struct access *x)
+{
+    struct access *last = c->n ? &c->seen[c->n - 1] : NULL;
+    if (!last || last->node != x->node)
+        return false;
+    last->kind |= x->kind;
+    return true;
+}
+
+static void collect(struct check *c)
+{
+    c->n = 0;
+    for (u32 i = c->a->first[c->place]; i < c->a->first[c->place + 1]; i++)
+        if (rank_set_has(c->ranks, c->a->at[i].set, c->rank) && !merge(c, &c->a->at[i]))
+            c->seen[c->n++] = c->a->at[i];
+}
+
+/* True where the two meet here for the first time, so that what all ranks have in common is told once. */
+static bool first_rank(const struct check *c, const struct access *x, const struct access *y)
+{
+    u32 rank = 0;
+    return access_share(c->ranks, x->set, y->set, &rank) && rank == c->rank;
+}
+
+static bool ordered(struct check *c, const struct access *x, const struct access *y)
+{
+    if (x->node == y->node || order_before(c->order, x->node, y->node))
+        return true;
+    if (first_rank(c, x, y))
+        c->report->conflict(c->report->state, c->place, x, y);
+    return false;
+}
+
+static void check_conflicts(struct check *c)
+{
+    const struct access *writer = NULL;
+    u32 n = 0;
+    for (u32 i = 0; i < c->n; i++) {
+        const struct access *x = &c->seen[i];
+        if (!(x->kind & ACCESS_WRITE) || n == 0) {
+            if (writer)
+                ordered(c, writer, x);
+        }
+        if (!(x->kind & ACCESS_WRITE)) {
+            c->readers[n++] = i;
+            continue;
+        }
+        for (u32 k = 0; k < n; k++)
+            ordered(c, &c->seen[c->readers[k]], x);
+        writer = x;
+        n = 0;
+    }
+}
+
+static const struct access *first_writer(const struct check *c)
+{
+    for (u32 i = 0; i < c->n; i++)
+        if (c->seen[i].kind & ACCESS_WRITE)
+            return &c->seen[i];
+    return NULL;
+}
+
+static u32 any_writer(const struct check *c)
+{
+    for (u32 i = c->a->first[c->place]; i < c->a->first[c->place + 1]; i++)
+        if (c->a->at[i].kind & ACCESS_WRITE)
+            return c->a->at[i].node;
+    return NO_NODE;
+}
+
+static void tell_unwritten(struct check *c, const struct access *read, u32 writer)
+{
+    for (u32 i = c->a->first[c->place]; i < c->a->first[c->place + 1]; i++)
+        if (c->a->at[i].node == read->node) {
+            u8 *told = &c->told[i - c->a->first[c->place]];
+            if (!*told)
+                c->report->unwritten(c->report->state, c->place, read, c->rank, writer);
+            *told = 1;
+            return;
+        }
+}
+
+static void check_start(struct check *c)
+{
+    enum access_start start = c->report->start(c->report->state, c->place);
+    const struct access *writer = first_writer(c);
+    u32 elsewhere = any_writer(c);
+    if (start == START_FULL || (start == START_GUESS && elsewhere == NO_NODE))
+        return;
+    if (start == START_GUESS && writer && writer->kind & ACCESS_READ)
+        return;
+    for (u32 i = 0; i < c->n; i++) {
+        const struct access *x = &c->seen[i];
+        if (x == writer && !(x->kind & ACCESS_READ))
+            return;
+        if (x == writer || !writer || order_before(c->order, x->node, writer->node))
+            tell_unwritten(c, x, writer && x != writer ? writer->node : writer ? NO_NODE : elsewhere);
+        if (x == writer)
+            return;
+    }
+}
+
+/* One rank stands for all where all accesses are on the same ranks, as they mostly are. */
+static u32 parts_of(struct check *c, u32 *one, const u32 **parts)
+{
+    const struct access *at = c->a->at + c->a->first[c->place], *end = c->a->at + c->a->first[c->place + 1];
+    u32 set = at->set;
+    while (at < end && at->set == set)
+        at++;
+    if (at < end)
+        return access_parts(c->a, c->ranks, c->place, c->a->arena, parts);
+    if (!c->ranks->sets[set].n)
+        return 0;
+    *one = c->ranks->sets[set].ranges[0].first;
+    *parts = one;
+    return 1;
+}
+
+void accesses_check(const struct accesses *a, const struct rank_sets *ranks, struct order *o, const struct access_report *report)
+{
+    struct check c = { .a = a, .ranks = ranks, .order = o, .report = report };
+    u32 most = 0;
+    for (u32 p = 0; p < a->n_places; p++)
+        if (a->first[p + 1] - a->first[p] > most)
+            most = a->first[p + 1] - a->first[p];
+    c.seen = ARENA_ARRAY(a->arena, struct access, most + (size_t)1);
+    c.readers = ARENA_ARRAY(a->arena, u32, most + (size_t)1);
+    c.told = ARENA_ARRAY(a->arena, u8, most + (size_t)1);
+    for (c.place = 0; c.place < a->n_places; c.place++) {
+        const u32 *parts = NULL;
+        u32 one, accesses = a->first[c.place + 1] - a->first[c.place], n_parts = accesses ? parts_of(&c, &one, &parts) : 0;
+        memset(c.told, 0, accesses);
+        for (u32 i = 0; i < n_parts; i++) {
+            c.rank = parts[i];
+            collect(&c);
+            check_start(&c);
+            check_conflicts(&c);
+        }
+    }
+}
