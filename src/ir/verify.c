@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 /* ---- Reporting ---- */
@@ -159,16 +160,28 @@ static const struct stmt *check_ref(struct verifier *v, const struct stmt *s, co
     return NULL;
 }
 
+static int by_word(const void *a, const void *b)
+{
+    u32 x = *(const u32 *)a, y = *(const u32 *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Words that stand twice. Short lists are searched; long ones (`issue` of a large plan) are sorted. */
 static void check_duplicate_words(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle, char sigil)
 {
-    const u32 *at = list_at(v->item, handle);
     u32 n = list_n(v->item, handle);
-    for (u32 i = 1; i < n && i < 64; i++)
-        for (u32 k = 0; k < i; k++)
+    const u32 *at = list_at(v->item, handle);
+    bool sorted = n > 16;
+    if (sorted) {
+        at = memcpy(ARENA_ARRAY(&v->scratch, u32, n), at, n * sizeof *at);
+        qsort((u32 *)at, n, sizeof *at, by_word);
+    }
+    for (u32 i = 1; i < n; i++)
+        for (u32 k = i; k-- > (sorted ? i - 1 : 0);)
             if (at[i] == at[k]) {
                 atom a = sigil ? ref_atom(at[i]) : at[i];
-                verify_error(v, s, f->place == PLACE_HEAD ? NULL : f->name, NULL, "ir.list.duplicate", "%s stands twice in `%s`",
-                             sigil ? name_text(v->item, ref_is_value(at[i]) ? '%' : '@', a) : context_text(v->ctx, a), f->name);
+                const char *word = sigil ? name_text(v->item, ref_is_value(at[i]) ? '%' : '@', a) : context_text(v->ctx, a);
+                verify_error(v, s, f->place == PLACE_HEAD ? NULL : f->name, NULL, "ir.list.duplicate", "%s stands twice in `%s`", word, f->name);
                 break;
             }
 }
@@ -198,13 +211,20 @@ static void check_after(struct verifier *v, const struct stmt *s, const struct f
     check_duplicate_words(v, s, f, handle, '@');
 }
 
+static void check_fields(struct verifier *v, const struct stmt *s);
+
+/* A result that is declared where it arises is no statement of its own: its fields are checked with its maker's. */
 static void check_values(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
 {
     u32 n = list_n(v->item, handle);
     const u32 *at = list_at(v->item, handle);
-    for (u32 i = 0; i < n; i++)
-        if (!item_value(v->item, at[i]))
+    for (u32 i = 0; i < n; i++) {
+        const struct stmt *value = item_value(v->item, at[i]);
+        if (!value)
             check_ref(v, s, f, REF_VALUE(at[i]));
+        else if (f->kind == FIELD_RESULTS && value->is_result)
+            check_fields(v, value);
+    }
     if (f->kind == FIELD_RESULTS)
         check_duplicate_words(v, s, f, handle, 0);
 }
@@ -223,6 +243,14 @@ static void check_note(struct verifier *v, const struct stmt *s, const struct fi
             }
         check_note(v, s, f, a.elements[step * i + step - 1]);
     }
+}
+
+/* The dictionaries of an `implement` clause are notes, too. */
+static void check_constraints(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
+{
+    const u32 *r = list_at(v->item, handle), *end = r + list_n(v->item, handle);
+    for (; r < end; r += IMPLEMENT_SIZE(r))
+        check_note(v, s, f, r[2 + r[1]]);
 }
 
 static void check_operation(struct verifier *v, const struct stmt *s, const struct field *f, atom name)
@@ -336,6 +364,7 @@ static void check_fields(struct verifier *v, const struct stmt *s)
             for (u32 i = 2; i < list_n(v->item, (u32)value); i += 4)
                 check_quantity(v, s, f, pair_get(list_at(v->item, (u32)value) + i));
             break;
+        case FIELD_IMPLEMENT: check_constraints(v, s, f, (u32)value); break;
         case FIELD_WORDS:
         case FIELD_AXES: check_duplicate_words(v, s, f, (u32)value, 0); break;
         case FIELD_DICT: check_note(v, s, f, (u32)value); break;

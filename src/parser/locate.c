@@ -131,7 +131,7 @@ struct loc locate(const struct item *it, const struct stmt *s, const char *field
             ;
     }
     while (field && advance(&w))
-        if (w.depth == 0 && token_is(&w, field))
+        if (w.depth == 0 && w.kind != VALUE && w.kind != SYMBOL && w.kind != DOLLAR && token_is(&w, field))
             return clause_span(&w, w.at, text);
     return token_anywhere(it, offset, text, head);
 }
