@@ -9,6 +9,7 @@
 #include "support/diag.h"
 
 struct item;
+struct stmt;
 struct verifier;
 
 struct word {
@@ -137,6 +138,7 @@ struct item_kind {
     u32 n_entities;
     const char *const *reserved;    /* names refused in notes, lower case, NULL at the end */
     void (*verify)(struct verifier *v);     /* rules that the schema can't say */
+    void (*settle)(struct item *it, struct stmt *s);    /* drops what a finished statement says by default; or NULL */
     const char *doc;
 };
 

@@ -310,6 +310,8 @@ void build_stmt_end(struct parser *p, struct span at)
     if (p->item->damaged || p->stmt->name)
         declare(p, p->stmt, name_span(p));
     check_required(p, p->stmt_at);
+    if (p->item->kind->settle)
+        p->item->kind->settle(p->item, p->stmt);
     p->stmt = NULL;
     (void)at;
 }

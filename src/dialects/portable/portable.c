@@ -3,6 +3,39 @@
 #define DEF "dialects/portable/portable.def"
 #include "ir/table.h"
 
+bool portable_projection(const struct item *it, const struct portable_task *t, enum resource kind, qty *out)
+{
+    *out = kind == RESOURCE_COMPUTE ? t->work[PORTABLE_OPERATIONS] : kind == RESOURCE_NETWORK ? t->work[PORTABLE_MESSAGE] : 0;
+    return kind != RESOURCE_MEMORY_BANDWIDTH ||
+           qty_add(it->ctx->exprs, t->work[PORTABLE_READ], t->work[PORTABLE_WRITE], out) == EXPR_OK;
+}
+
+enum { REQUIREMENT = 4, MOST = 64 };    /* words of a requirement; words that are sorted */
+
+static bool is_projection(const struct item *it, const struct portable_task *t, const u32 *r)
+{
+    qty projection;
+    return r[1] == SCOPE_PER_RANK && portable_projection(it, t, (enum resource)r[0], &projection) &&
+           pair_get(r + 2) == projection && projection;
+}
+
+void portable_settle(struct item *it, struct stmt *s)
+{
+    struct portable_task *t = (struct portable_task *)s;
+    u32 words[MOST], n = 0;
+    if (s->entity != PORTABLE_TASK || !t->require || list_n(it, t->require) > MOST)
+        return;
+    for (u32 kind = 0; kind < resource_enum.n; kind++)
+        for (u32 i = 0; i < list_n(it, t->require); i += REQUIREMENT) {
+            const u32 *r = list_at(it, t->require) + i;
+            if (r[0] != kind || is_projection(it, t, r))
+                continue;
+            memcpy(words + n, r, REQUIREMENT * sizeof *r);
+            n += REQUIREMENT;
+        }
+    t->require = n ? item_list(it, words, n) : 0;
+}
+
 static const char *const reserved[] = {
     "model_spec", "workload_spec", "mapping_spec", "inference_mapping_spec", "inference_phase", "batch_size",
     "query_tokens", "context_tokens", "datatype", "invocation", "block_memory", "scope", "name", "engine", "phase",
@@ -14,7 +47,7 @@ static const char *const reserved[] = {
 
 static const struct item_kind kinds[] = {
     { .name = "portable.plan", .layer = LAYER_PORTABLE, .major = 1, .minor = 0, .entities = entities,
-      .n_entities = PORTABLE_ENTITIES, .reserved = reserved, .verify = portable_verify,
+      .n_entities = PORTABLE_ENTITIES, .reserved = reserved, .verify = portable_verify, .settle = portable_settle,
       .doc = "Exact work, buffers and what they need." },
 };
 

@@ -61,6 +61,15 @@ struct portable_objective {
 
 extern const struct dialect portable_dialect;
 
+/*
+ * What a task requires of a resource when it says nothing, of each rank: operations (compute), bytes read and written
+ * (memory_bandwidth), message (network), else 0. False: the sum leaves 128 bits.
+ */
+bool portable_projection(const struct item *it, const struct portable_task *t, enum resource kind, qty *out);
+
+/* Sorts a task's `require` by kind and drops what equals the projection. For what a pass makes, too. */
+void portable_settle(struct item *it, struct stmt *s);
+
 struct verifier;
 void portable_verify(struct verifier *v);
 
