@@ -55,6 +55,7 @@ struct concrete_order {
 
 struct concrete_bind {
     struct stmt s;
+    u8 lives;
     atom memory;
     u32 note;
     qty offset, size;

@@ -1,0 +1,173 @@
+/* Rules of commands, one by one: what a body may say, and that its parts are where it runs. */
+#include "dialects/concrete/verify.h"
+
+/* What each body has. */
+static const struct {
+    bool operation, buffers;
+    int queue;              /* the kind of queue that it needs; -1: any, or none */
+} bodies[] = {
+    [CONCRETE_LAUNCH] = { true, true, CONCRETE_QUEUE_COMPUTE },
+    [CONCRETE_COLLECTIVE] = { true, true, CONCRETE_QUEUE_COLLECTIVE },
+    [CONCRETE_TRANSFER] = { false, true, CONCRETE_QUEUE_TRANSFER },
+    [CONCRETE_BARRIER] = { false, false, -1 },
+    [CONCRETE_SIGNAL] = { false, false, -1 },
+    [CONCRETE_WAIT] = { false, false, -1 },
+    [CONCRETE_HOST_CALL] = { true, true, CONCRETE_QUEUE_HOST },
+};
+
+#define BODY(c) concrete_body_enum.words[(c)->body].text
+
+static void check_operation(struct plan *p, const struct concrete_command *c)
+{
+    static const char *const collectives[] = { "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast" };
+    if (!c->operation && bodies[c->body].operation) {
+        verify_error(p->v, &c->s, NULL, BODY(c), "concrete.operation.missing", "%s does not say what it runs", stmt_text(p->it, &c->s));
+        verify_note_legal(p->v, "write the implementation behind the body, as `%s`",
+                          c->body == CONCRETE_COLLECTIVE ? "collective all_reduce(…)" : "launch model.linear(…)");
+        return;
+    }
+    const char *word = c->operation ? context_text(p->v->ctx, c->operation) : "";
+    if (c->operation && !bodies[c->body].operation) {
+        verify_error(p->v, &c->s, NULL, word, "concrete.operation.unexpected", "a %s runs nothing, found `%s`", BODY(c), word);
+        return;
+    }
+    bool known = strchr(word, '.') != NULL;
+    for (u32 i = 0; i < COUNT(collectives); i++)
+        known = known || !strcmp(word, collectives[i]);
+    if (c->body != CONCRETE_COLLECTIVE || known)
+        return;
+    const char *near = nearest_name(word, collectives, COUNT(collectives));
+    verify_error(p->v, &c->s, NULL, word, "concrete.operation.collective", "`%s` is no collective", word);
+    if (near)
+        verify_note_legal(p->v, "did you mean `%s`?", near);
+    else
+        verify_note_legal(p->v, "collectives are all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, and a library's, as `nccl.all_reduce`");
+}
+
+static void check_library(struct plan *p, const struct concrete_command *c)
+{
+    const struct stmt *library = item_symbol(p->it, c->library);
+    if (!c->library || !library)
+        return;
+    if (!bodies[c->body].operation) {
+        verify_error(p->v, &c->s, "implementation", NULL, "concrete.library.unexpected", "a %s runs nothing of a library", BODY(c));
+        return;
+    }
+    if (library->entity == CONCRETE_LIBRARY)
+        return;
+    verify_error(p->v, &c->s, "implementation", NULL, "concrete.library.kind", "%s is a %s, and no library", stmt_text(p->it, library),
+                 stmt_entity(p->it, library)->keyword);
+    verify_note(p->v, library, NULL, NULL, "it is declared here");
+}
+
+/* ---- Queues ---- */
+
+/* All its ranks have devices; otherwise that is told, and what follows is not. */
+static bool is_placed(const struct plan *p, u32 command)
+{
+    u32 rank;
+    return !rank_sets_differ(&p->ranks, p->set[command], ALL_RANKS, &rank);
+}
+
+static void check_queue(struct plan *p, u32 command)
+{
+    const struct concrete_command *c = p->commands[command];
+    const struct stmt *to = item_symbol(p->it, c->queue);
+    u32 number, rank;
+    if (!c->queue) {
+        if (p->n_queues == 0 || p->slots || bodies[c->body].queue < 0)
+            return;
+        p->disorder = true;
+        verify_error(p->v, &c->s, NULL, NULL, "concrete.queue.missing", "%s is in no queue, and this plan has queues", stmt_text(p->it, &c->s));
+        for (u32 i = 0; i < p->n_queues; i++)
+            if (p->queues[i]->kind == bodies[c->body].queue) {
+                verify_note(p->v, &p->queues[i]->s, NULL, NULL, "write `via %s`", stmt_text(p->it, &p->queues[i]->s));
+                return;
+            }
+        verify_note_legal(p->v, "no queue takes it: add one of kind `%s`", concrete_queue_kind_enum.words[bodies[c->body].queue].text);
+        return;
+    }
+    if (!plan_find(p, CONCRETE_QUEUE, c->queue, &number)) {
+        p->disorder = true;
+        if (to)
+            verify_error(p->v, &c->s, "via", NULL, "concrete.queue.reference", "%s is a %s, and no queue", stmt_text(p->it, to),
+                         stmt_entity(p->it, to)->keyword);
+        return;
+    }
+    const struct concrete_queue *q = p->queues[number];
+    const char *kind = concrete_queue_kind_enum.words[q->kind].text;
+    if (bodies[c->body].queue >= 0 && bodies[c->body].queue != q->kind) {
+        verify_error(p->v, &c->s, "via", NULL, "concrete.queue.kind", "%s is a %s, and %s takes `%s`", stmt_text(p->it, &c->s), BODY(c),
+                     stmt_text(p->it, &q->s), kind);
+        verify_note(p->v, &q->s, NULL, kind, "a %s goes through a queue of kind `%s`", BODY(c),
+                    concrete_queue_kind_enum.words[bodies[c->body].queue].text);
+    } else if (is_placed(p, command) && rank_sets_differ(&p->ranks, p->set[command], rank_set_of(&p->ranks, q->on), &rank)) {
+        verify_error(p->v, &c->s, "via", NULL, "concrete.queue.rank", "%s runs on rank %u, and %s is not there", stmt_text(p->it, &c->s), rank,
+                     stmt_text(p->it, &q->s));
+        verify_note(p->v, &q->s, "on", NULL, "the queue's ranks are here");
+    }
+}
+
+/* ---- Buffers ---- */
+
+static void check_region(struct plan *p, u32 command, atom name)
+{
+    const struct concrete_command *c = p->commands[command];
+    u32 memory, rank, bind = p->bind_of[name];
+    if (!bind || !bind_region(p, bind - 1, &memory) || !is_placed(p, command) ||
+        !rank_sets_differ(&p->ranks, p->set[command], rank_set_of(&p->ranks, p->memories[memory]->on), &rank))
+        return;
+    verify_error(p->v, &c->s, NULL, value_text(p->it, name), "concrete.command.device", "%s runs on rank %u, and %s is in %s, which is not there",
+                 stmt_text(p->it, &c->s), rank, value_text(p->it, name), stmt_text(p->it, &p->memories[memory]->s));
+    verify_note(p->v, &p->memories[memory]->s, "on", NULL, "the region's ranks are here");
+}
+
+static void check_buffers(struct plan *p, u32 command)
+{
+    const struct concrete_command *c = p->commands[command];
+    const u32 lists[] = { c->operands, c->results };
+    for (u32 l = 0; l < COUNT(lists); l++) {
+        const u32 *at = list_at(p->it, lists[l]);
+        u32 n = list_n(p->it, lists[l]);
+        if (n && !bodies[c->body].buffers) {
+            verify_error(p->v, &c->s, NULL, value_text(p->it, at[0]), "concrete.command.buffers", "%s is a %s, and touches %s", stmt_text(p->it, &c->s),
+                         BODY(c), value_text(p->it, at[0]));
+            verify_note_legal(p->v, "only launch, collective, transfer and host_call have buffers");
+            return;
+        }
+        for (u32 i = 0; i < n && (c->body == CONCRETE_LAUNCH || c->body == CONCRETE_COLLECTIVE); i++)
+            check_region(p, command, at[i]);
+    }
+}
+
+/* ---- Tokens ---- */
+
+static void check_synchronization(struct plan *p, const struct concrete_command *c)
+{
+    const char *name = stmt_text(p->it, &c->s);
+    bool waits = c->body == CONCRETE_WAIT, signals = c->body == CONCRETE_SIGNAL;
+    if (!waits && !signals)
+        return;
+    const char *own = waits ? "wait" : "signal", *other = waits ? "signal" : "wait";
+    if (!(waits ? c->wait : c->signal)) {
+        verify_error(p->v, &c->s, NULL, own, "concrete.token.none", "%s is a %s of no token", name, own);
+        verify_note_legal(p->v, "write `command %s %s() %s @token`", name, own, own);
+    }
+    if (waits ? c->signal : c->wait) {
+        verify_error(p->v, &c->s, other, NULL, "concrete.token.both", "%s is a %s, and has a clause `%s`", name, own, other);
+        verify_note_legal(p->v, "use two commands; only other bodies both wait and signal");
+    }
+}
+
+void concrete_verify_commands(struct plan *p)
+{
+    for (u32 i = 0; i < p->n_commands; i++) {
+        const struct concrete_command *c = p->commands[i];
+        check_operation(p, c);
+        check_library(p, c);
+        concrete_verify_ranks(p, &c->s, c->on);
+        check_queue(p, i);
+        check_buffers(p, i);
+        check_synchronization(p, c);
+    }
+}
