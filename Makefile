@@ -21,6 +21,7 @@ sources := $(foreach d,support ir lexer parser dialects dialects/* transformer p
 tool    := $(wildcard $(S)tools/bp-opt/*.c)
 unit    := $(wildcard $(S)test/unit/*.c)
 oracle  := $(wildcard $(S)test/oracle/*.c)
+algebra := $(wildcard $(S)tools/algebra/*.c)
 
 first   := $(foreach d,session model dist portable concrete,$(wildcard $(S)src/dialects/$d/syntax.y))
 grammar := $(S)src/parser/head.y $(first) $(filter-out $(first),$(wildcard $(S)src/dialects/*/syntax.y)) \
@@ -90,7 +91,11 @@ $(B)/oracle-gate: $(call objects,$(oracle)) $(B)/libbpir.a
 	@echo '  LD     $@'
 	@$(link) $(LIBS)
 
--include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle)))
+$(B)/algebra: $(call objects,$(algebra)) $(B)/libbpir.a
+	@echo '  LD     $@'
+	@$(link) $(LIBS)
+
+-include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle) $(algebra)))
 
 # Generated sources ----------------------------------------------------------------------------------------------
 
@@ -124,13 +129,13 @@ $(call objects,$(S)test/unit/main.c): $(B)/gen/suites.h
 
 tested = $(run) SANITIZE='$(SANITIZE)' PYTHON='$(PYTHON)' LIT='$(LIT)' $(S)build-aux/check
 
-check: all $(B)/bp-unit $(B)/oracle-gate
+check: all $(B)/bp-unit $(B)/oracle-gate $(B)/algebra
 	@$(tested) layers unit lit scripts
 check-unit: $(B)/bp-unit
 	@$(tested) unit $(SUITE)
 check-lit: all
 	@$(tested) lit $(FILTER)
-check-scripts: all $(B)/oracle-gate
+check-scripts: all $(B)/oracle-gate $(B)/algebra
 	@$(tested) scripts $(if $(SCRIPT),'$(SCRIPT)')
 check-oracle: all $(B)/oracle-gate
 	@$(tested) scripts oracle
@@ -142,6 +147,9 @@ distcheck:
 layers:
 	@$(S)build-aux/layers $(S).
 
+algebra: $(B)/algebra
+	@$< $(S)docs/algebra.md $(S)examples/gpt3-175b.bpir >$(B)/algebra.md
+	@cmp -s $(B)/algebra.md $(S)docs/algebra.md || cp $(B)/algebra.md $(S)docs/algebra.md
 demo: all
 	@$(run) $(S)build-aux/demo
 bench: all $(B)/packages.bench
@@ -174,7 +182,7 @@ uninstall:
 	rm -f $(foreach form,man bash zsh,"$(DEST)/$($(form))")
 
 clean:
-	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate libbpir.a)
+	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate algebra algebra.md libbpir.a)
 distclean: clean
 	rm -rf $(addprefix $(B)/,configure config.mk config.log config.status autom4te.cache test packages.*)
 	! test -d $(B) || rmdir --ignore-fail-on-non-empty $(B)
@@ -190,6 +198,7 @@ help:
 #| make check-asan   all tests, built with ASan and UBSan in build/asan
 #| make layers       that no include points up the layers
 #| make distcheck    a copy of the source builds, tests and installs from another folder
+#| make algebra      the tables of docs/algebra.md anew
 #| make demo         GPT-3 175B, from the model to a plan
 #| make bench        speed, beside mlir-opt
 #| make install      [PREFIX=/usr/local] [DESTDIR=]; make uninstall takes it back
@@ -199,4 +208,4 @@ help:
 #| check, demo and bench install what they lack when run by root; the others say what is missing.
 
 FORCE:
-.PHONY: all $(checks) layers demo bench install uninstall clean distclean help FORCE
+.PHONY: all $(checks) layers algebra demo bench install uninstall clean distclean help FORCE

@@ -38,7 +38,7 @@ struct block_switches block_switches_of(const struct training_strategy *s)
     };
 }
 
-static bool holds(const struct block_switches *on, enum layer_when when)
+bool block_switch_holds(const struct block_switches *on, enum layer_when when)
 {
     bool full = on->recompute == RECOMPUTE_FULL, attention = full || on->recompute == RECOMPUTE_ATTENTION;
     bool regather = on->input_regather;
@@ -113,7 +113,7 @@ static void name_quantities(struct derivation *d, struct names *names)
     names->scope = (struct formula_scope){ .names = names->at, .n = SIZES };
     for (u32 i = 0; i < QUANTITIES; i++) {
         const struct quantity_row *row = &quantity_table[i];
-        const char *formula = holds(d->on, row->when) ? row->formula : row->otherwise;
+        const char *formula = block_switch_holds(d->on, row->when) ? row->formula : row->otherwise;
         qty value = evaluate(d, "block", formula, &names->scope);
         names->at[names->scope.n++] = (struct formula_name){ row->name, value };
     }
@@ -166,8 +166,8 @@ static void derive_optimizer(struct derivation *d, const struct layer_row *row, 
 static void derive_storage(struct derivation *d, const struct layer_row *row, struct block_layer *l)
 {
     l->act_shared = row->space == SPACE_SHARED;
-    l->act_stored = !holds(d->on, row->act_dropped);
-    l->out_stored = !holds(d->on, row->out_dropped);
+    l->act_stored = !block_switch_holds(d->on, row->act_dropped);
+    l->out_stored = !block_switch_holds(d->on, row->out_dropped);
     l->working = l->act_shared ? 0 : l->act_bytes;
     l->stored = l->act_stored ? l->act_bytes : 0;
     if (!l->out_stored)
@@ -199,8 +199,8 @@ static void derive_layer(struct derivation *d, u32 i, const struct formula_scope
     l->out_bytes = evaluate(d, row->name, "e*out", &scope);
     l->act_bytes = evaluate(d, row->name, p->act_bytes, &scope);
     l->activation_gradient_bytes = evaluate(d, row->name, p->grad_bytes, &scope);
-    l->recomputed = holds(d->on, row->recomputed);
-    l->repeated = holds(d->on, row->repeated);
+    l->recomputed = block_switch_holds(d->on, row->recomputed);
+    l->repeated = block_switch_holds(d->on, row->repeated);
     derive_collectives(d, row, p, l);
     derive_optimizer(d, row, l);
     derive_storage(d, row, l);

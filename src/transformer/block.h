@@ -103,6 +103,8 @@ struct block_sizes block_sizes_of(const struct transformer_model *m, const struc
                                   const struct training_strategy *s);
 struct block_switches block_switches_of(const struct training_strategy *s);
 
+bool block_switch_holds(const struct block_switches *on, enum layer_when when);
+
 /*
  * Fills *OUT. Names of invocations lie in ARENA. False, and *FAULT says what, when a number leaves 128 bits or a
  * division is not exact; a specification that contract.h accepts has only exact ones.

@@ -54,9 +54,7 @@ struct ratio stage_bubble_over_total(const struct training_strategy *s, u64 micr
     return ratio_of(wait, (u128)chunks_of(s) * microbatches + wait);
 }
 
-static const struct {
-    const char *name, *formula;
-} buffers[] = {
+const struct stage_buffer stage_buffers[STAGE_BUFFERS] = {
     { "weights", "L*weights" },
     { "gradients", "gradients_unsharded + (L - 1)*gradients" },
     { "activation_gradients", "activation_gradients" },
@@ -67,19 +65,19 @@ static const struct {
     { "total", "weights + gradients + activation_gradients + optimizer + working + stored + checkpoint" },
 };
 
-/* The sums of BUFFERS over SCOPE, in the order of struct stage_memory; the last one over the others. */
+/* The sums of the table over SCOPE, in the order of struct stage_memory; the last one over the others. */
 static bool evaluate_buffers(struct exprs *x, const struct formula_scope *scope, qty *sums, struct block_fault *fault)
 {
-    struct formula_name done[COUNT(buffers)];
+    struct formula_name done[STAGE_BUFFERS];
     struct formula_scope totals = { done, 0, NULL };
-    for (size_t i = 0; i < COUNT(buffers); i++) {
-        bool last = i + 1 == COUNT(buffers);
-        enum expr_status status = formula_evaluate(x, buffers[i].formula, last ? &totals : scope, &sums[i]);
+    for (size_t i = 0; i < STAGE_BUFFERS; i++) {
+        bool last = i + 1 == STAGE_BUFFERS;
+        enum expr_status status = formula_evaluate(x, stage_buffers[i].formula, last ? &totals : scope, &sums[i]);
         if (status) {
-            *fault = (struct block_fault){ "stage", buffers[i].formula, status };
+            *fault = (struct block_fault){ "stage", stage_buffers[i].formula, status };
             return false;
         }
-        done[totals.n++] = (struct formula_name){ buffers[i].name, sums[i] };
+        done[totals.n++] = (struct formula_name){ stage_buffers[i].name, sums[i] };
     }
     return true;
 }
@@ -103,7 +101,7 @@ bool stage_derive_memory(struct exprs *x, const struct transformer_model *m, con
         { "activation_gradients", block->activation_gradients }, { "optimizer", block->optimizer },
     };
     const struct formula_scope scope = { names, COUNT(names), NULL };
-    qty sums[COUNT(buffers)];
+    qty sums[STAGE_BUFFERS];
     if (!evaluate_buffers(x, &scope, sums, fault))
         return false;
     *out = (struct stage_memory){ sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7] };

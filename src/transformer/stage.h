@@ -43,6 +43,13 @@ struct stage_memory {
     qty total;
 };
 
+/* Their formulas, in that order, over a block's memory: `held` is L*k, the microbatches' blocks in flight; `kept` is one
+ * less, for the block in work. */
+enum { STAGE_BUFFERS = 8 };
+extern const struct stage_buffer {
+    const char *name, *formula;
+} stage_buffers[STAGE_BUFFERS];
+
 /* False, and *FAULT names the sum, when a number leaves 128 bits or L*k is not whole. */
 bool stage_derive_memory(struct exprs *x, const struct transformer_model *m, const struct training_workload *w,
                          const struct training_strategy *s, const struct block_memory *block, struct stage_memory *out,
