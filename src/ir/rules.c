@@ -14,6 +14,7 @@ const struct rule ir_rules[] = {
     { "syntax.number.range", "Whole numbers fit in 128 bits, decimal numbers in 64-bit floating point. Larger ones are refused, never rounded." },
     { "syntax.digest.form", "A digest is `xxh128:` and 32 lower-case hexadecimal digits, as `xxhsum -H2` prints." },
     { "syntax.type.form", "A type is `tensor<4x8xf16>`: dimensions, each followed by `x`, and an element type." },
+    { "syntax.token.long", "Names, numbers and strings are at most 16 MiB long. Shorten it." },
     { "syntax.nesting", "Brackets nest at most 256 deep." },
     { "syntax.statement.unknown", "The layer has no such statement. `bp-opt --show-ops` lists what each layer has." },
     { "syntax.clause.unknown", "The statement has no such clause. Write one that it has; the message names the nearest." },

@@ -4,6 +4,8 @@
 #include "grammar.h"
 #include "lexer/text.h"
 
+enum { LONGEST_TOKEN = 16 << 20 };
+
 static int bad(struct lexer *l, const char *code, const char *message)
 {
     l->fault_code = code;
@@ -235,7 +237,11 @@ static int raw_token(struct lexer *l, u64 *value)
     l->last_nesting = l->nesting;
     l->token = l->cursor;
     int kind = l->shape ? shape_token(l, value) : 0;
-    return kind ? kind : l->shape ? BAD : main_token(l, value);
+    if (!kind)
+        kind = l->shape ? BAD : main_token(l, value);
+    if (l->cursor - l->token > LONGEST_TOKEN)
+        return bad(l, "syntax.token.long", "a name, number or string is at most 16 MiB long");
+    return kind;
 }
 
 /* Bison numbers the dialects' tokens, which are the statements' keywords, before those of head.y, which start with SYNC. */

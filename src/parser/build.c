@@ -278,11 +278,8 @@ static void finish_attributes(struct parser *p, struct span at)
             field_set(p->stmt, f, item_list(p->item, words, n));
 }
 
-static void declare(struct parser *p, struct stmt *s, struct span at)
+static void declared_twice(struct parser *p, const struct stmt *twin, struct span at)
 {
-    struct stmt *twin = s->name ? item_declare(p->item, s) : NULL;
-    if (!twin)
-        return;
     build_error(p, at, "ir.name.duplicate", "%s is declared twice", build_text(p, at));
     diag_note(p->ctx->diags, (struct loc){ p->src, twin->begin, twin->begin + 1 }, "first declared here");
 }
@@ -307,8 +304,9 @@ void build_stmt_end(struct parser *p, struct span at)
         return;
     finish_sharding(p, p->stmt);
     finish_attributes(p, p->stmt_at);
-    if (p->item->damaged || p->stmt->name)
-        declare(p, p->stmt, name_span(p));
+    struct stmt *twin = p->stmt->name ? item_declare(p->item, p->stmt) : NULL;
+    if (twin)
+        declared_twice(p, twin, name_span(p));
     check_required(p, p->stmt_at);
     if (p->item->kind->settle)
         p->item->kind->settle(p->item, p->stmt);
@@ -355,7 +353,9 @@ void build_result_end(struct parser *p, struct span at)
             f++;
         field_set(s, f, p->stream[p->result_mark].value);
         finish_sharding(p, s);
-        declare(p, s, (struct span){ s->begin, p->stream[p->result_mark - 1].at.end });
+        struct stmt *twin = item_declare(p->item, s);
+        if (twin)
+            declared_twice(p, twin, (struct span){ s->begin, p->stream[p->result_mark - 1].at.end });
     }
     p->n = p->result_mark;
     (void)at;

@@ -66,7 +66,8 @@ pin: SYMBOL                             { build_pin(p, $1, @1, (struct span){ 0,
 
 fields: %empty | fields field | fields error SYNC { yyerrok; build_stmt_drop(p); } ;
 field: field_name "'='" value           { build_clause_end(p, @$); } ;
-field_name: field_word                        { build_clause(p, $1, @1); } ;
+field_name: WORD                        { build_clause(p, $1, @1); }
+          | keyword                     { build_clause(p, $1, @1); } ;
 
 stmts: %empty | stmts stmt              { build_stmt_end(p, @2); }
      | stmts error SYNC                 { yyerrok; build_stmt_drop(p); } ;

@@ -1,6 +1,7 @@
 /* ---- Heads of statements: each pushes what the table's head fields take, in order ---- */
 head_symbol: SYMBOL                     { build_push(p, TAG_SYMBOL, $1, @1); } ;
-head_word: word                         { build_push(p, TAG_WORD, $1, @1); } ;
+head_word: WORD                         { build_push(p, TAG_WORD, $1, @1); }
+         | other                        { build_push(p, TAG_WORD, $1, @1); } ;
 head_refs: refs ;
 operation: WORD                         { build_push(p, TAG_WORD, $1, @1); }
          | DOTTED                       { build_push(p, TAG_WORD, $1, @1); } ;
@@ -44,7 +45,8 @@ updates: "'updates'"                    { build_clause(p, $1, @1); } ;
 value: expr                             { build_push(p, TAG_QUANTITY, $1, @1); }
      | FLOAT                            { build_push(p, TAG_FLOAT, $1, @1); }
      | STRING                           { build_push(p, TAG_STRING, $1, @1); }
-     | word                             { build_push(p, TAG_WORD, $1, @1); }
+     | WORD                             { build_push(p, TAG_WORD, $1, @1); }
+     | other                            { build_push(p, TAG_WORD, $1, @1); }
      | DOTTED                           { build_push(p, TAG_WORD, $1, @1); }
      | SYMBOL                           { build_push(p, TAG_SYMBOL, $1, @1); }
      | VALUE                            { build_push(p, TAG_VALUE, $1, @1); }
@@ -64,8 +66,10 @@ entry: ref
      | entry_word
      | entry_word ref
      | entry_word expr                  { build_push(p, TAG_QUANTITY, $2, @2); }
-     | entry_word expr word             { build_push(p, TAG_QUANTITY, $2, @2); build_push(p, TAG_WORD, $3, @3); } ;
-entry_word: plain_word                  { build_push(p, TAG_WORD, $1, @1); } ;
+     | entry_word expr WORD             { build_push(p, TAG_QUANTITY, $2, @2); build_push(p, TAG_WORD, $3, @3); }
+     | entry_word expr keyword          { build_push(p, TAG_QUANTITY, $2, @2); build_push(p, TAG_WORD, $3, @3); } ;
+entry_word: WORD                        { build_push(p, TAG_WORD, $1, @1); }
+          | keyword                     { build_push(p, TAG_WORD, $1, @1); } ;
 comma: "','"                            { build_push(p, TAG_COMMA, 0, @1); } ;
 
 bracketed: bracket_open elements "']'"  { build_push(p, TAG_CLOSE, ']', @3); }
@@ -76,7 +80,8 @@ element: value
        | element_word "'='" value
        | expr "'..'" INTEGER              { build_push(p, TAG_QUANTITY, $1, @1); build_push(p, TAG_DOTS, 0, @2);
                                           build_push(p, TAG_QUANTITY, $3, @3); } ;
-element_word: word                      { build_push(p, TAG_WORD, $1, @1); } ;
+element_word: WORD                      { build_push(p, TAG_WORD, $1, @1); }
+            | other                     { build_push(p, TAG_WORD, $1, @1); } ;
 
 braced: brace_open entries_in_braces "'}'"  { build_push(p, TAG_CLOSE, '}', @3); }
       | brace_open "'}'"                { build_push(p, TAG_CLOSE, '}', @2); } ;
@@ -84,7 +89,8 @@ brace_open: "'{'"                       { build_push(p, TAG_OPEN, '{', @1); } ;
 entries_in_braces: brace_entry | entries_in_braces comma brace_entry ;
 brace_entry: brace_key
            | brace_key equal value ;
-brace_key: word                         { build_push(p, TAG_WORD, $1, @1); }
+brace_key: WORD                         { build_push(p, TAG_WORD, $1, @1); }
+         | other                        { build_push(p, TAG_WORD, $1, @1); }
          | STRING                       { build_push(p, TAG_WORD, $1, @1); } ;
 equal: "'='"                            { build_push(p, TAG_EQUAL, 0, @1); } ;
 
@@ -111,13 +117,12 @@ expr: INTEGER
 max_terms: expr | max_terms "','" expr  { $$ = build_expr(p, '>', $1, $3, @$); } ;
 min_terms: expr | min_terms "','" expr  { $$ = build_expr(p, '<', $1, $3, @$); } ;
 
-/* ---- Words: every keyword is contextual ---- */
-word: plain_word | "'max'" | "'min'" ;
-plain_word: field_word | "'floordiv'" | "'ceildiv'" ;
-field_word: WORD | ROLE | LINEAGE | "'from'" | "'schema'" | "'by'" | "'using'" | "'revision'" | "'sharding'" | "'partial'"
-          | "'owners'" | "'updates'" | "'implement'" | "'layout'" | "'symbol'" | "'op'"
-          | "'output'" | "'mesh'" | "'order'" | "'scale'" | "'memory'" | "'task'" | "'buffer'" | "'objective'"
-          | "'library'" | "'device'" | "'queue'" | "'bind'" | "'command'" | "'issue'" | "'route'" ;
+/* ---- Words: every keyword is contextual. WORD stands apart from `other` everywhere, since it is nearly all of them. ---- */
+other: keyword | "'floordiv'" | "'ceildiv'" | "'max'" | "'min'" ;
+keyword: ROLE | LINEAGE | "'from'" | "'schema'" | "'by'" | "'using'" | "'revision'" | "'sharding'" | "'partial'" | "'owners'"
+       | "'updates'" | "'implement'" | "'layout'" | "'symbol'" | "'op'" | "'output'" | "'mesh'" | "'order'" | "'scale'"
+       | "'memory'" | "'task'" | "'buffer'" | "'objective'" | "'library'" | "'device'" | "'queue'" | "'bind'" | "'command'"
+       | "'issue'" | "'route'" ;
 %%
 static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
 {

@@ -68,7 +68,7 @@ void out_reserve_slow(struct out *o, size_t n)
     o->cap = cap;
 }
 
-void out_bytes(struct out *o, const char *bytes, size_t n)
+void out_bytes_slow(struct out *o, const char *bytes, size_t n)
 {
     while (n) {
         size_t part = o->flush && n > OUT_BUFFER / 2 ? OUT_BUFFER / 2 : n;

@@ -32,7 +32,18 @@ static inline char *out_room(struct out *o, size_t n)
     return o->data + o->n;
 }
 
-void out_bytes(struct out *o, const char *bytes, size_t n);
+void out_bytes_slow(struct out *o, const char *bytes, size_t n);
+
+static inline void out_bytes(struct out *o, const char *bytes, size_t n)
+{
+    if (o->cap - o->n < n) {
+        out_bytes_slow(o, bytes, n);
+    } else if (n) {
+        memcpy(o->data + o->n, bytes, n);
+        o->n += n;
+    }
+}
+
 void out_u128(struct out *o, u128 value);
 void out_u64(struct out *o, u64 value);
 void out_printf(struct out *o, const char *format, ...) PRINTF_LIKE(2, 3);

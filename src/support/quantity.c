@@ -44,9 +44,25 @@ u128 u128_gcd(u128 a, u128 b)
     return a;
 }
 
+enum { SMALL_DIGITS = 18 };     /* fit in 64 bits, whatever they are */
+
+static bool parse_small(const char *text, size_t length, u128 *out)
+{
+    u64 value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (u64)(text[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
 bool u128_parse(const char *text, size_t length, u128 *out)
 {
     u128 value = 0;
+    if (length && length <= SMALL_DIGITS && parse_small(text, length, out))
+        return true;
     if (!length || text[0] == '_' || text[length - 1] == '_')
         return false;
     for (size_t i = 0; i < length; i++) {
