@@ -49,6 +49,12 @@ struct access_report {
 /* A conflict or an unwritten read is told once, for the lowest rank where it happens. */
 void accesses_check(const struct accesses *a, const struct rank_sets *ranks, struct order *o, const struct access_report *report);
 
+/* Where a message points: at the results of what only writes, else at the first place that names the buffer. */
+static inline const char *access_field(const struct access *x)
+{
+    return x->kind == ACCESS_WRITE ? "results" : NULL;
+}
+
 /* The lowest rank that the sets of both have; false when there is none. */
 bool access_share(const struct rank_sets *ranks, u32 a, u32 b, u32 *rank);
 

@@ -112,6 +112,23 @@ static struct loc locate_header(const struct item *it, const char *text)
     return name;
 }
 
+/* What a statement writes: among its results, or in a clause behind them. */
+static struct loc behind_arrow(struct walk *w, const char *text, struct loc otherwise)
+{
+    while (text && advance(w))
+        if (token_is(w, text))
+            return (struct loc){ w->item->src, w->at.begin, w->at.end };
+    return otherwise;
+}
+
+/* A clause's word, or the arrow of the field "results". */
+static bool is_field(const struct walk *w, const char *field)
+{
+    if (w->kind == ARROW)
+        return !strcmp(field, "results");
+    return w->kind != VALUE && w->kind != SYMBOL && w->kind != DOLLAR && token_is(w, field);
+}
+
 struct loc locate(const struct item *it, const struct stmt *s, const char *field, const char *text)
 {
     if (!it->src)
@@ -131,7 +148,7 @@ struct loc locate(const struct item *it, const struct stmt *s, const char *field
             ;
     }
     while (field && advance(&w))
-        if (w.depth == 0 && w.kind != VALUE && w.kind != SYMBOL && w.kind != DOLLAR && token_is(&w, field))
-            return clause_span(&w, w.at, text);
+        if (w.depth == 0 && is_field(&w, field))
+            return w.kind == ARROW ? behind_arrow(&w, text, head) : clause_span(&w, w.at, text);
     return token_anywhere(it, offset, text, head);
 }

@@ -55,13 +55,14 @@ static void conflict(void *state, u32 bind, const struct access *first, const st
     const struct access *above = first->node < second->node ? first : second, *below = above == first ? second : first;
     const char *name = stmt_text(p->it, &p->binds[bind]->s), *a = command_text(p, above->node), *b = command_text(p, below->node);
     const struct stmt *at = &p->commands[below->node]->s;
+    const char *field = access_field(below);
     if (above->kind & below->kind & ACCESS_WRITE)
-        verify_error(p->v, at, NULL, name, "concrete.hazard.waw", "%s and %s both write %s, and neither comes first", a, b, name);
+        verify_error(p->v, at, field, name, "concrete.hazard.waw", "%s and %s both write %s, and neither comes first", a, b, name);
     else if (above->kind & ACCESS_WRITE)
-        verify_error(p->v, at, NULL, name, "concrete.hazard.raw", "%s reads %s, which %s writes, and neither comes first", b, name, a);
+        verify_error(p->v, at, field, name, "concrete.hazard.raw", "%s reads %s, which %s writes, and neither comes first", b, name, a);
     else
-        verify_error(p->v, at, NULL, name, "concrete.hazard.war", "%s writes %s, which %s reads, and neither comes first", b, name, a);
-    verify_note(p->v, &p->commands[above->node]->s, NULL, name, "%s is here", a);
+        verify_error(p->v, at, field, name, "concrete.hazard.war", "%s writes %s, which %s reads, and neither comes first", b, name, a);
+    verify_note(p->v, &p->commands[above->node]->s, access_field(above), name, "%s is here", a);
     verify_note_legal(p->v, "write `after %s` at %s, or order them by a token, a queue, slots or `order serial`", a, b);
 }
 
@@ -72,7 +73,7 @@ static void unwritten(void *state, u32 bind, const struct access *read, u32 rank
     verify_error(p->v, &p->commands[read->node]->s, NULL, name, "concrete.use.unwritten", "%s reads %s on rank %u before any command has written it",
                  reader, name, rank);
     if (writer != NO_NODE)
-        verify_note(p->v, &p->commands[writer]->s, NULL, name, "%s writes it %s, here", command_text(p, writer),
+        verify_note(p->v, &p->commands[writer]->s, "results", name, "%s writes it %s, here", command_text(p, writer),
                     rank_set_has(&p->ranks, p->set[writer], rank) ? "later" : "on other ranks");
     if (!plan_life(p, bind).scratch)
         verify_note(p->v, &p->binds[bind]->s, NULL, NULL, "if it holds something before the plan runs, write `lives always`");

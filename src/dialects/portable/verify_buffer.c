@@ -31,7 +31,7 @@ static void check_result(struct plan *p, u32 task, u32 buffer)
     const struct portable_buffer *b = p->buffers[buffer];
     const char *name = stmt_text(p->it, &b->s);
     if (b->role == PORTABLE_INPUT || b->role == PORTABLE_CONSTANT) {
-        verify_error(p->v, &t->s, NULL, name, "portable.buffer.role", "%s is %s, and %s makes it", name,
+        verify_error(p->v, &t->s, "results", name, "portable.buffer.role", "%s is %s, and %s makes it", name,
                      b->role == PORTABLE_INPUT ? "an input" : "a constant", stmt_text(p->it, &t->s));
         verify_note(p->v, &b->s, NULL, ROLE(b), "what tasks make is a value, an output or a state");
         return;
@@ -40,9 +40,9 @@ static void check_result(struct plan *p, u32 task, u32 buffer)
     if (!first) {
         p->maker[buffer] = task + 1;
     } else if (!is_reusable(b) && first != task + 1) {
-        verify_error(p->v, &t->s, NULL, name, "portable.buffer.twice", "%s is made by %s and again by %s", name,
+        verify_error(p->v, &t->s, "results", name, "portable.buffer.twice", "%s is made by %s and again by %s", name,
                      stmt_text(p->it, &p->tasks[first - 1]->s), stmt_text(p->it, &t->s));
-        verify_note(p->v, &p->tasks[first - 1]->s, NULL, name, "made first here");
+        verify_note(p->v, &p->tasks[first - 1]->s, "results", name, "made first here");
         verify_note_legal(p->v, "give the second a buffer of its own; only state, workspace and communication buffers are written again");
     }
 }
@@ -92,5 +92,6 @@ void portable_verify_buffers(struct plan *p)
             if (plan_buffer(p, list_at(p->it, p->tasks[i]->results)[k], &buffer))
                 check_result(p, i, buffer);
         }
-    check_makers(p);
+    if (p->n_tasks)
+        check_makers(p);
 }

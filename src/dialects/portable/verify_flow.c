@@ -41,7 +41,7 @@ static void check_operand(struct edges *e, u32 task, atom name)
     if (maker == task) {
         verify_note_legal(p->v, "what changes in place has the role `state`, `workspace` or `communication`");
     } else {
-        verify_note(p->v, &p->tasks[maker]->s, NULL, text, "%s makes it here, below", task_text(p, maker));
+        verify_note(p->v, &p->tasks[maker]->s, "results", text, "%s makes it here, below", task_text(p, maker));
         verify_note_legal(p->v, "a task stands below the makers of its operands");
     }
 }
@@ -147,9 +147,9 @@ static void conflict(void *state, u32 buffer, const struct access *first, const 
     struct plan *p = state;
     const char *name = stmt_text(p->it, &p->buffers[buffer]->s);
     bool both = first->kind & second->kind & ACCESS_WRITE;
-    verify_error(p->v, &p->tasks[second->node]->s, NULL, name, "portable.buffer.race", "%s and %s touch %s, %s, and neither comes first",
+    verify_error(p->v, &p->tasks[second->node]->s, access_field(second), name, "portable.buffer.race", "%s and %s touch %s, %s, and neither comes first",
                  task_text(p, first->node), task_text(p, second->node), name, both ? "both change it" : "one changes it");
-    verify_note(p->v, &p->tasks[first->node]->s, NULL, name, "the other is here");
+    verify_note(p->v, &p->tasks[first->node]->s, access_field(first), name, "the other is here");
     verify_note_legal(p->v, "write `after %s` at %s, or `order serial` in the plan", task_text(p, first->node), task_text(p, second->node));
 }
 

@@ -47,7 +47,7 @@ static void check_operation(struct plan *p, const struct portable_task *t)
                                                                : "write the operation behind the body, as `%s model.linear(…)`", BODY(t));
     } else if (t->operation && !wants) {
         const char *word = context_text(p->v->ctx, t->operation);
-        verify_error(p->v, &t->s, NULL, word, "portable.operation.unexpected", "a %s has no operation, found `%s`", BODY(t), word);
+        verify_error(p->v, &t->s, NULL, word, "portable.operation.unexpected", "a %s task has no operation, found `%s`", BODY(t), word);
     } else if (t->operation && t->body == PORTABLE_COLLECTIVE) {
         check_collective_name(p, t);
     } else if (t->operation && t->body == PORTABLE_COMPUTE) {
@@ -99,7 +99,7 @@ static void check_endpoints(struct plan *p, const struct portable_task *t)
         if (!source && !destination)
             return;
         const char *field = source ? "source" : "destination";
-        verify_error(p->v, &t->s, field, NULL, "portable.endpoint.unexpected", "a %s has no `%s`", BODY(t), field);
+        verify_error(p->v, &t->s, field, NULL, "portable.endpoint.unexpected", "a %s task has no `%s`", BODY(t), field);
         verify_note_legal(p->v, "only a transfer goes from one rank to another; say who takes part with `ranks`");
         return;
     }
@@ -149,13 +149,13 @@ static void check_message(struct plan *p, const struct portable_task *t)
     bool sends = t->body == PORTABLE_COLLECTIVE || t->body == PORTABLE_TRANSFER;
     qty message = t->work[PORTABLE_MESSAGE];
     if (sends && !message) {
-        verify_error(p->v, &t->s, "work", NULL, "portable.message.missing", "%s is a %s, and says nothing about its message", name, BODY(t));
+        verify_error(p->v, &t->s, "work", NULL, "portable.message.missing", "%s is a %s task, and says nothing about its message", name, BODY(t));
         verify_note_legal(p->v, "add `message N` to its work: %s", t->body == PORTABLE_TRANSFER ? "the bytes sent"
                                                                                                  : "the logical payload of one group, in bytes");
     } else if (!sends && message && t->body != PORTABLE_BARRIER) {
-        verify_error(p->v, &t->s, "work", "message", "portable.message.unexpected", "%s is a %s, and has a message of %s bytes", name, BODY(t),
+        verify_error(p->v, &t->s, "work", "message", "portable.message.unexpected", "%s is a %s task, and has a message of %s bytes", name, BODY(t),
                      qty_text(p->v->ctx, message));
-        verify_note_legal(p->v, "only collectives and transfers send; a %s reads and writes", BODY(t));
+        verify_note_legal(p->v, "only collectives and transfers send; a %s task reads and writes", BODY(t));
     }
 }
 
@@ -189,7 +189,7 @@ static void check_collective_sizes(struct plan *p, const struct portable_task *t
     u128 large = gathers ? out : in, small = gathers ? in : out;
     if (has_in && has_out && (gathers || scatters ? large < small || large % small : in != out)) {
         char a[U128_DIGITS], b[U128_DIGITS];
-        verify_error(p->v, &t->s, NULL, value_text(p->it, result), "portable.collective.size", "%s of %s makes %s of %s bytes out of %s of %s",
+        verify_error(p->v, &t->s, "results", value_text(p->it, result), "portable.collective.size", "%s of %s makes %s of %s bytes out of %s of %s",
                      context_text(p->v->ctx, t->operation), stmt_text(p->it, &t->s), value_text(p->it, result), u128_text(out, a),
                      value_text(p->it, operand), u128_text(in, b));
         verify_note_legal(p->v, gathers ? "a gathered buffer is a whole number of its parts"
@@ -219,9 +219,9 @@ static void check_phase(struct plan *p, const struct portable_task *t)
     bool wrong = sends ? t->phase == PORTABLE_RECOMPUTE : t->phase == PORTABLE_RECOMMUNICATION;
     if (!wrong)
         return;
-    verify_error(p->v, &t->s, "phase", NULL, "portable.task.phase", "%s is a %s, and `%s` repeats %s", stmt_text(p->it, &t->s), BODY(t),
+    verify_error(p->v, &t->s, "phase", NULL, "portable.task.phase", "%s is a %s task, and `%s` repeats %s", stmt_text(p->it, &t->s), BODY(t),
                  portable_phase_enum.words[t->phase].text, sends ? "computation" : "communication");
-    verify_note_legal(p->v, "what a %s repeats is `%s`", BODY(t), sends ? "recommunication" : "recompute");
+    verify_note_legal(p->v, "what a %s task repeats is `%s`", BODY(t), sends ? "recommunication" : "recompute");
 }
 
 /* ---- Effects ---- */
