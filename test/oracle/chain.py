@@ -90,6 +90,7 @@ class Row:
   op @decoder transformer.decoder_training(%x) -> %y : {boundary}
     hidden {hidden} feedforward {self.size("feedforward")} heads {self.size("attn_heads")}
     head_size {self.size("attn_size")} sequence {self.size("seq_size")} blocks {self.size("num_blocks")}
+    vocabulary 51200
   output %y
 }}
 session.workload @w {{
@@ -187,6 +188,13 @@ class BpOpt:
 
     def derive(self, text):
         return Derived(self.items(text, "--distribute-transformer-training", "--plan-transformer-training"))
+
+    def summary(self, text):
+        """What --summary says of the block."""
+        done = self.run(text, "--distribute-transformer-training", "--summary=json")
+        if done.returncode:
+            raise Refused(done.stderr.strip())
+        return json.loads(done.stdout)
 
     def refuses(self, text, code, *words):
         """None when TEXT is refused with CODE and all of WORDS, and nothing is written; else what happened instead."""

@@ -65,16 +65,22 @@ def stored(gate, **changes):
     return gate.derive("c001", **{**GPT3, **changes}).memory["stored"]
 
 
-def first_stage(gate, id, **changes):
-    """Korthikanti et al. 2022, figure 1: GiB of activations on the first stage."""
-    row = gate.row(id, **changes)
-    chunks = row.pipeline * row.chunks
-    more = 1 + Fraction(row.pipeline - 1, chunks) if row.chunks > 1 else 1
-    return gate.bp_opt.derive(row.text()).memory["stored"] * row.size("num_blocks") * more / GIB
+def summary(gate, id, app=None, **changes):
+    return gate.bp_opt.summary(reshaped(gate, id, app, **changes))
 
 
-def figure_1(gate, **changes):
-    return [first_stage(gate, id, **changes) for id in ("c004", "c001", "c007", "c002")]
+def korthikanti(gate, id, what, **changes):
+    return Fraction(summary(gate, id, **changes)["korthikanti-2022"][what])
+
+
+def figure_1(gate, what, **changes):
+    return [korthikanti(gate, id, what, **changes) / GIB for id in ("c004", "c001", "c007", "c002")]
+
+
+def chunks(gate, what):
+    """Of the stages of 4 in 2 chunks with 8 microbatches."""
+    stages = summary(gate, "c001", pipeline=4, chunks=2, batch=8)["pipeline"]["stages"]
+    return [int(stage[what]) for stage in stages]
 
 
 def full_recompute(gate):
@@ -88,23 +94,29 @@ def gradients(gate):
 
 
 PAPERS = {
+    "N1": lambda g: int(summary(g, "c002", batch=3072)["iteration_operations"]["narayanan-2021, full recompute"]),
+    "N3": lambda g: int(summary(g, "c001", {"num_blocks": 80}, chunks=1)["parameters"]["narayanan-2021"]),
     "K1": lambda g: stored(g, tensor=1),
     "K2": lambda g: stored(g),
     "K3": lambda g: stored(g, split=True, regather=True),
     "K4": lambda g: stored(g, recompute="attention"),
     "K5": lambda g: stored(g, split=True, regather=True, recompute="attention"),
     "K6": lambda g: g.derive("c001", **{**GPT3, "recompute": "full"}).memory["checkpoint"],
-    "K7": lambda g: figure_1(g, split=False, regather=False, recompute="none"),
-    "K8": lambda g: figure_1(g, split=True, regather=True, recompute="attention"),
+    "K7": lambda g: figure_1(g, "activation_bytes", split=False, regather=False, recompute="none"),
+    "K8": lambda g: figure_1(g, "activation_bytes", split=True, regather=True, recompute="attention"),
+    "K9": lambda g: figure_1(g, "parameter_bytes"),
     "C1": lambda g: g.derive("c001", **GPT3).sum("forward", "operations"),
     "C2": gradients,
     "C3": lambda g: g.derive("c001", **GPT3).messages("forward") // 2,
     "C4": full_recompute,
+    "S1": lambda g: chunks(g, "warmup_chunks"),
+    "S2": lambda g: chunks(g, "peak_chunks"),
+    "S4": lambda g: Fraction(summary(g, "c001")["pipeline"]["bubble_over_ideal"]),
 }
 
 
 def numbers(text):
-    found = [Fraction(n) for n in re.findall(r"[0-9]+(?:\.[0-9]+)?", text.split(" (")[0])]
+    found = [Fraction(n) for n in re.findall(r"[0-9]+(?:[./][0-9]+)?", text.split(" (")[0])]
     return found if len(found) > 1 else found[0]
 
 
@@ -142,6 +154,19 @@ def check_papers(gate):
             gate.verdict(fault is None, f"{id}: {fault}")
 
 
+def check_figures(gate):
+    """Figures 1 and 7 of Korthikanti et al. 2022: equal as fractions, and as the double that the fraction rounds to."""
+    for row in table(gate.directory, "seqsel.tsv"):
+        figure, expected = row["figure"], row["closed_form"]
+        what = f"{figure} {row['model']} {row['mode']} {row['quantity']}"
+        if figure == "fig1":
+            name = "activation_bytes" if row["quantity"] == "activations" else "parameter_bytes"
+            gate.equal(what, korthikanti(gate, row["config"], name) / GIB, Fraction(expected))
+        elif figure == "fig7":
+            share = korthikanti(gate, row["config"], "activations_over_tensor_parallel")
+            gate.equal(what, float(100 * share), float(expected))
+
+
 # ---- Examples ----
 
 def check_demonstration(gate, path):
@@ -175,6 +200,7 @@ def main(path, directory, examples):
     gate = Gate(BpOpt(path), directory)
     try:
         check_papers(gate)
+        check_figures(gate)
         check_demonstration(gate, os.path.join(examples, "gpt3-175b.bpir"))
         check_examples(gate, examples)
     except Refused as refused:

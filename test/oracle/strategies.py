@@ -88,6 +88,18 @@ def compare_stage(c, d, gap):
         c("block_bw_pp_size", d.output)
 
 
+def compare_summary(c, summary):
+    """Counts for which the program has no statement. The parameters are Calculon's: of models of the papers' shape."""
+    row = c.row
+    if "parameters" in summary:
+        c("whole_num_parameters", int(summary["parameters"]["narayanan-2021"]))
+    if row.training and row.data > 1:
+        c("block_dp_size", int(summary["stage"]["data_message"]))
+    if row.training and row.pipeline > 1 and not row.edge_differs:
+        c("block_fw_pp_size", int(summary["stage"]["pipeline_forward_message"]))
+        c("block_bw_pp_size", int(summary["stage"]["pipeline_backward_message"]))
+
+
 def compare_layers(c, d, layers):
     """Each layer's work in each phase; of a collective, its message too."""
     row = c.row
@@ -122,7 +134,7 @@ def compare_row(bp_opt, row, layers, text=None):
         if row.refusal():
             return c if fault else None
     try:
-        d = bp_opt.derive(text or row.text())
+        d, summary = bp_opt.derive(text or row.text()), bp_opt.summary(text or row.text())
     except Refused as refused:
         c.other.append(str(refused))
         return c
@@ -132,6 +144,7 @@ def compare_row(bp_opt, row, layers, text=None):
         compare_training(c, d, gap)
         if not refusal:
             compare_stage(c, d, gap)
+    compare_summary(c, summary)
     compare_layers(c, d, layers)
     return c
 
