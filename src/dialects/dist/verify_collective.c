@@ -61,40 +61,6 @@ static const char *text_of(const struct transition *x, const struct dist_state *
     return value_text(x->c->it, s->value->s.name);
 }
 
-/* ---- The two ends by themselves ---- */
-
-static bool check_operand(const struct transition *x, const struct dist_state *in)
-{
-    enum axis_state want = changes[x->form].from;
-    u64 wrong = wrong_axes(x, in, want);
-    if (!wrong)
-        return true;
-    const char *name = text_of(x, in);
-    if (want == PARTIAL && !(wrong & ~in->partial))
-        verify_error(x->c->v, &x->t->s, "reduction", NULL, "dist.collective.reduction",
-                     "%s combines by %s, and %s is %s", name_of(x), reduction_enum.words[x->t->reduction].text, name,
-                     dist_state_text(x->c, &in->s));
-    else
-        verify_error(x->c->v, &x->t->s, NULL, name, "dist.collective.operand",
-                     "%s takes a value that is %s, and %s is %s", name_of(x), state_word(x, want, x->over), name,
-                     dist_state_text(x->c, &in->s));
-    verify_note(x->c->v, &in->value->s, NULL, NULL, "%s is declared here", name);
-    return false;
-}
-
-static bool check_result(const struct transition *x, const struct dist_state *out)
-{
-    enum axis_state want = changes[x->form].to;
-    if (!wrong_axes(x, out, want))
-        return true;
-    verify_error(x->c->v, &out->value->s, NULL, NULL, "dist.collective.result",
-                 "%s leaves a value that is %s, and %s is %s", name_of(x), state_word(x, want, x->over),
-                 text_of(x, out), dist_state_text(x->c, &out->s));
-    return false;
-}
-
-/* ---- The two ends together ---- */
-
 /* LIST without the axes of MASK; in the scratch arena. */
 static struct axis_list without(const struct transition *x, struct axis_list list, u64 mask)
 {
@@ -120,6 +86,64 @@ static struct sharding rest_of(const struct transition *x, const struct dist_sta
     }
     return rest;
 }
+
+/* ---- The two ends by themselves ---- */
+
+/* The collectives that could run over these axes on the value as it is. */
+static void note_fitting(const struct transition *x, const struct dist_state *in)
+{
+    const char *text = "";
+    for (u32 form = 0; form < DIST_FORM_LOCAL; form++) {
+        struct transition other = { .c = x->c, .t = x->t, .form = (enum dist_form)form, .over = x->over };
+        if (!wrong_axes(&other, in, changes[form].from))
+            text = arena_format(&x->c->v->scratch, "%s%s%s", text, *text ? ", " : "", dist_collective_enum.words[form].text);
+    }
+    if (*text)
+        verify_note_legal(x->c->v, "what takes it over %s: %s", dist_axes_text(x->c, x->over), text);
+}
+
+static bool check_operand(const struct transition *x, const struct dist_state *in)
+{
+    enum axis_state want = changes[x->form].from;
+    u64 wrong = wrong_axes(x, in, want);
+    if (!wrong)
+        return true;
+    const char *name = text_of(x, in);
+    if (want == PARTIAL && !(wrong & ~in->partial))
+        verify_error(x->c->v, &x->t->s, "reduction", NULL, "dist.collective.reduction",
+                     "%s combines by %s, and %s is %s", name_of(x), reduction_enum.words[x->t->reduction].text, name,
+                     dist_state_text(x->c, &in->s));
+    else
+        verify_error(x->c->v, &x->t->s, NULL, name, "dist.collective.operand",
+                     "%s takes a value that is %s, and %s is %s", name_of(x), state_word(x, want, x->over), name,
+                     dist_state_text(x->c, &in->s));
+    verify_note(x->c->v, &in->value->s, NULL, NULL, "%s is declared here", name);
+    if (want != PARTIAL || wrong & ~in->partial)
+        note_fitting(x, in);
+    else
+        verify_note_legal(x->c->v, "write the reduction that made it partial");
+    return false;
+}
+
+/* IN is NULL when there is no operand, or a wrong one. */
+static bool check_result(const struct transition *x, const struct dist_state *in, const struct dist_state *out)
+{
+    enum axis_state want = changes[x->form].to;
+    if (!wrong_axes(x, out, want))
+        return true;
+    verify_error(x->c->v, &out->value->s, NULL, NULL, "dist.collective.result",
+                 "%s leaves a value that is %s, and %s is %s", name_of(x), state_word(x, want, x->over),
+                 text_of(x, out), dist_state_text(x->c, &out->s));
+    if (want == SPLIT) {
+        verify_note_legal(x->c->v, "let %s be the last axes of one of its dimensions", dist_axes_text(x->c, x->over));
+    } else if (in) {
+        struct sharding rest = rest_of(x, in);
+        verify_note_legal(x->c->v, "from its operand it should be %s", dist_state_text(x->c, &rest));
+    }
+    return false;
+}
+
+/* ---- The two ends together ---- */
 
 static void report_rest(const struct transition *x, const struct dist_state *in, const struct dist_state *out)
 {
@@ -200,7 +224,7 @@ static void check_pair(const struct transition *x, const struct dist_state *in, 
     if (in)
         good = check_operand(x, in) && check_order(x, in);
     if (out)
-        good = check_result(x, out) && check_order(x, out) && good;
+        good = check_result(x, in && good ? in : NULL, out) && check_order(x, out) && good;
     if (!in || !out || !good || !typed)
         return;
     if (!dist_state_same(x->c, in, out, x->over))

@@ -22,10 +22,12 @@ static bool payload(struct dist_checker *c, u32 values, u64 splits, qty *out)
     return true;
 }
 
+enum { SHOWN_SYMBOLS = 8 };
+
 static const char *binding_text(struct dist_checker *c, u64 times)
 {
     const char *text = "";
-    for (u32 i = 0; i < c->n_facts; i++) {
+    for (u32 i = 0; i < c->n_facts && i < SHOWN_SYMBOLS; i++) {
         u128 n = 0;
         qty_evaluate(c->ctx->exprs, c->facts[i].value, &(struct qty_binding){ c->facts[i].symbol, times }, 1, &n);
         char digits[U128_DIGITS];
