@@ -27,6 +27,7 @@ struct item *item_new(struct context *ctx, const struct item_kind *kind, atom na
     struct item *it = ARENA_NEW(&arena, struct item);
     *it = (struct item){ .ctx = ctx, .kind = kind, .name = name, .arena = arena, .begin = NO_PLACE };
     it->header.begin = it->header.parent.begin = NO_PLACE;
+    it->blank = ARENA_ARRAY(&it->arena, struct stmt *, kind->n_entities);
     *VEC_PUSH(it->pool, it->n_pool, it->cap_pool) = 0;      /* handle 0: the empty list */
     return it;
 }
@@ -58,13 +59,23 @@ static void set_fallbacks(struct stmt *s, const struct field *fields)
             field_set(s, f, f->fallback);
 }
 
-static struct stmt *new_stmt(struct item *it, u32 entity)
+static struct stmt *new_blank(struct item *it, u32 entity)
 {
     const struct entity *e = &it->kind->entities[entity];
     struct stmt *s = arena_alloc(&it->arena, e->size);
     s->entity = (u8)entity;
     s->begin = NO_PLACE;
     set_fallbacks(s, e->fields);
+    return s;
+}
+
+static struct stmt *new_stmt(struct item *it, u32 entity)
+{
+    const struct entity *e = &it->kind->entities[entity];
+    if (!it->blank[entity])
+        it->blank[entity] = new_blank(it, entity);
+    struct stmt *s = arena_alloc(&it->arena, e->size);
+    memcpy(s, it->blank[entity], e->size);
     return s;
 }
 

@@ -79,6 +79,7 @@ struct item {
     u32 last_list;          /* newest list: a repeated list costs nothing */
     struct symtab symbols, values, dollars;     /* @, %, $ */
     struct arena arena;
+    struct stmt **blank;            /* by entity: a statement with every fallback set, or NULL; see item_add */
     const struct source *src;       /* NULL: made by a pass */
     u32 begin, body, end;   /* offsets of the keyword, behind `{`, and behind `}` */
     struct digest digest;   /* none until item_digest computed it */

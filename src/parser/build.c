@@ -39,31 +39,61 @@ const char *build_text(const struct parser *p, struct span at)
 
 /* ---- Items ---- */
 
-static u8 *map_entity(struct parser *p, const struct entity *e)
+static u8 *new_map(struct parser *p)
 {
     u8 *map = ARENA_ARRAY(&p->ctx->arena, u8, p->n_known);
     memset(map, NO_FIELD, p->n_known);
-    u32 i = 0;
+    return map;
+}
+
+static struct field_map map_fields(struct parser *p, const struct item_kind *kind, const struct entity *e)
+{
+    u8 *map = new_map(p);
+    u32 i = 0, required = 0;
     for (const struct field *f = e->fields; f->kind != FIELD_END; f++, i++) {
         atom a = intern_find(&p->ctx->names, f->name, f->length);
-        if (f->kind != FIELD_ATTRIBUTES && a && (f->place != PLACE_HEAD || p->item->kind->layer == LAYER_SESSION))
+        required |= (u32)(f->presence == REQUIRED) << i;
+        if (f->kind != FIELD_ATTRIBUTES && a && (f->place != PLACE_HEAD || kind->layer == LAYER_SESSION))
             map[a] = (u8)i;
+    }
+    return (struct field_map){ map, required };
+}
+
+static void map_keyword(struct parser *p, u8 *map, const char *word, u32 entity)
+{
+    atom a = intern_find(&p->ctx->names, word, strlen(word));
+    if (a)
+        map[a] = (u8)entity;
+}
+
+/* Keywords of a kind's statements: an entity's own word, or the words of its role. */
+static u8 *map_keywords(struct parser *p, const struct item_kind *kind)
+{
+    u8 *map = new_map(p);
+    for (u32 e = 0; e < kind->n_entities; e++) {
+        const struct entity *row = &kind->entities[e];
+        const struct enumeration *roles = row->flags & ENTITY_ROLE_KEYWORD ? row->fields[0].aux : NULL;
+        if (!roles)
+            map_keyword(p, map, row->keyword, e);
+        for (u32 w = 0; roles && w < roles->n; w++)
+            map_keyword(p, map, roles->words[w].text, e);
     }
     return map;
 }
 
-static struct field_map *map_kind(struct parser *p, const struct item_kind *kind)
+static const struct kind_map *map_kind(struct parser *p, const struct item_kind *kind)
 {
-    u32 k = 0;
-    while (p->kinds[k] && p->kinds[k] != kind)
-        k++;
-    if (!p->kinds[k]) {
-        p->kinds[k] = kind;
-        p->kind_maps[k] = ARENA_ARRAY(&p->ctx->arena, struct field_map, kind->n_entities);
-        for (u32 e = 0; e < kind->n_entities; e++)
-            p->kind_maps[k][e].field_of = map_entity(p, &kind->entities[e]);
-    }
-    return p->kind_maps[k];
+    struct kind_map *m = p->maps;
+    while (m->kind && m->kind != kind)
+        m++;
+    if (m->kind)
+        return m;
+    m->kind = kind;
+    m->fields = ARENA_ARRAY(&p->ctx->arena, struct field_map, kind->n_entities);
+    for (u32 e = 0; e < kind->n_entities; e++)
+        m->fields[e] = map_fields(p, kind, &kind->entities[e]);
+    m->entity_of = map_keywords(p, kind);
+    return m;
 }
 
 void build_item(struct parser *p, u64 kind, u64 name, struct span at, struct span name_at)
@@ -76,7 +106,7 @@ void build_item(struct parser *p, u64 kind, u64 name, struct span at, struct spa
     it->header.begin = name_at.begin;
     it->header.major = 0;
     p->item = it;
-    p->maps = map_kind(p, k);
+    p->map = map_kind(p, k);
     p->stmt = NULL;
     if (twin) {
         build_error(p, name_at, "ir.item.duplicate", "@%s is declared twice in this file", context_text(p->ctx, (atom)name));
@@ -153,8 +183,8 @@ void build_body(struct parser *p, u32 at)
 
 static void check_required(struct parser *p, struct span at)
 {
-    u32 i = 0;
-    if (p->item->damaged)
+    u32 i = 0, required = p->map->fields[p->stmt->entity].required;
+    if (p->item->damaged || (p->stmt->written & required) == required)
         return;
     for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++, i++)
         if (f->presence == REQUIRED && !(p->stmt->written >> i & 1))
@@ -173,40 +203,20 @@ void build_item_end(struct parser *p, u32 end)
 
 /* ---- Statements ---- */
 
-static int entity_of(const struct parser *p, atom keyword)
-{
-    const struct item_kind *k = p->item->kind;
-    const struct interned *word = &p->ctx->names.atoms[keyword];
-    for (u32 e = 0; e < k->n_entities; e++) {
-        const struct entity *row = &k->entities[e];
-        bool found = row->flags & ENTITY_ROLE_KEYWORD
-                         ? enumeration_find(row->fields[0].aux, word->text, word->length) >= 0
-                         : word->length == strlen(row->keyword) && !memcmp(row->keyword, word->text, word->length);
-        if (found)
-            return (int)e;
-    }
-    return -1;
-}
-
 void build_stmt(struct parser *p, u64 keyword, struct span at)
 {
-    int e = entity_of(p, (atom)keyword);
+    u8 e = keyword < p->n_known ? p->map->entity_of[keyword] : NO_FIELD;
     p->n = p->n_attributes = p->n_axes = 0;
     p->head_done = p->has_sharding = false;
     p->result = NULL;
     p->stmt_at = at;
     p->stmt = NULL;
-    if (e < 0) {
+    if (e == NO_FIELD) {
         build_error(p, at, "syntax.statement.unknown", "`%s` is not a statement of %s", build_text(p, at), p->item->kind->name);
         return;
     }
-    p->stmt = item_add(p->item, (u32)e);
+    p->stmt = item_add(p->item, e);
     p->stmt->begin = at.begin;
-}
-
-void build_push(struct parser *p, enum tag tag, u64 value, struct span at)
-{
-    *VEC_PUSH(p->stream, p->n, p->cap) = (struct tagged){ value, at, (u8)tag };
 }
 
 static void end_stream(struct parser *p)

@@ -21,9 +21,23 @@ struct tagged {
 
 enum { NO_FIELD = 0xff };
 
-/* For one entity of an item kind: which field a clause word names, by atom. */
+/* For one entity of an item kind: which field a clause word names, by atom, and which fields must be written. */
 struct field_map {
     const u8 *field_of;     /* n_known entries; NO_FIELD: none */
+    u32 required;           /* bit i: the i-th field */
+};
+
+/* Lookups by atom that are the same for every statement of an item kind; made when the kind is first met. */
+struct kind_map {
+    const struct item_kind *kind;
+    struct field_map *fields;       /* by entity */
+    const u8 *entity_of;            /* keyword to entity, n_known entries; NO_FIELD: none */
+};
+
+/* The last place where a word was found in an enumeration. */
+struct word_cache {
+    const struct enumeration *in;
+    int index;
 };
 
 struct parser {
@@ -37,9 +51,9 @@ struct parser {
     u32 max_errors;
 
     struct item *item;
-    struct field_map *maps;         /* of the current item kind, by entity; made on first use */
-    struct field_map *kind_maps[16];
-    const struct item_kind *kinds[16];
+    const struct kind_map *map;     /* of the current item kind */
+    struct kind_map maps[16];
+    struct word_cache *words;       /* by atom, n_known entries */
 
     struct stmt *stmt;              /* the statement being built, or NULL after an error */
     struct span stmt_at;
@@ -94,7 +108,10 @@ void build_result(struct parser *p, u64 name, struct span at);
 void build_result_end(struct parser *p, struct span at);
 void build_clause(struct parser *p, u64 name, struct span at);
 void build_clause_end(struct parser *p, struct span at);
-void build_push(struct parser *p, enum tag tag, u64 value, struct span at);
+static inline void build_push(struct parser *p, enum tag tag, u64 value, struct span at)
+{
+    *VEC_PUSH(p->stream, p->n, p->cap) = (struct tagged){ value, at, (u8)tag };
+}
 
 void build_type_begin(struct parser *p);
 void build_dim(struct parser *p, u64 size, struct span at);

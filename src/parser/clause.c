@@ -50,7 +50,7 @@ void build_clause(struct parser *p, u64 name, struct span at)
     const struct entity *e = stmt_entity(p->item, s);
     p->partial = intern_is(&p->ctx->names, (atom)name, "partial");
     atom word = p->partial ? intern_string(&p->ctx->names, "sharding") : (atom)name;
-    u8 index = word < p->n_known ? p->maps[s->entity].field_of[word] : NO_FIELD;
+    u8 index = word < p->n_known ? p->map->fields[s->entity].field_of[word] : NO_FIELD;
     if (index != NO_FIELD) {
         p->clause = &e->fields[index];
         bool repeats = p->clause->kind == FIELD_IMPLEMENT || p->partial || (p->clause->kind == FIELD_SHARDING && p->has_sharding && !p->sharding.rank);

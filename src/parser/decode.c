@@ -50,11 +50,24 @@ static bool is_word(const struct tagged *at)
     return at->tag == TAG_WORD || at->tag == TAG_STRING;
 }
 
+static int lookup_word(struct parser *p, const struct enumeration *e, const struct tagged *at)
+{
+    if (!is_word(at))
+        return -1;
+    const struct interned *text = &p->ctx->names.atoms[at->value];
+    struct word_cache *c = at->value < p->n_known ? &p->words[at->value] : NULL;
+    if (c && c->in == e)
+        return c->index;
+    int found = enumeration_find(e, text->text, text->length);
+    if (c)
+        *c = (struct word_cache){ e, found };
+    return found;
+}
+
 static int find_word(struct parser *p, const struct enumeration *e, const struct tagged *at)
 {
     const char *names[32];
-    const struct interned *text = &p->ctx->names.atoms[at->value];
-    int found = is_word(at) ? enumeration_find(e, text->text, text->length) : -1;
+    int found = lookup_word(p, e, at);
     if (found >= 0)
         return found;
     for (u32 i = 0; i < e->n && i < COUNT(names); i++)

@@ -16,6 +16,7 @@ bool parse_module(struct module *m, struct context *ctx, const struct source *sr
     p->src = src;
     lexer_keywords(ctx, &p->keyword, &p->keyword_layers);
     p->n_known = ctx->n_known;
+    p->words = ARENA_ARRAY(&ctx->arena, struct word_cache, p->n_known);
     lexer_init(&p->lexer, ctx, src, m, p->keyword, p->keyword_layers);
     bp_parse(p);
     if (p->item)
