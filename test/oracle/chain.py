@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import subprocess
+import sys
 from fractions import Fraction
 
 ELEMENT = {"float8": ("f8E4M3FN", 1), "float16": ("f16", 2), "bfloat16": ("bf16", 2), "float32": ("f32", 4)}
@@ -17,8 +18,12 @@ LAYERS = """attention.fork attention.layer_norm attention.input_collective atten
 
 
 def table(directory, name):
-    with open(os.path.join(directory, name), newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+    path = os.path.join(directory, name)
+    try:
+        with open(path, newline="") as file:
+            return list(csv.DictReader(file, delimiter="\t"))
+    except OSError:
+        sys.exit(f"{path}: can't be read")
 
 
 class Row:
