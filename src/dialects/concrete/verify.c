@@ -82,6 +82,7 @@ void concrete_verify_ranks(struct plan *p, const struct stmt *s, u32 on)
     if (!on)
         return;
     if (list_n(p->it, on) == 0) {
+        p->disorder = true;
         verify_error(p->v, s, "on", NULL, "concrete.rank.empty", "%s is on no rank", stmt_text(p->it, s));
         verify_note_legal(p->v, "leave `on` out to mean all ranks, or name at least one");
         return;
@@ -90,6 +91,7 @@ void concrete_verify_ranks(struct plan *p, const struct stmt *s, u32 on)
         verify_error(p->v, s, "on", NULL, "concrete.rank.twice", "rank %u stands twice in `on`", rank);
     if (!p->n_devices || !rank_sets_differ(&p->ranks, rank_set_of(&p->ranks, on), ALL_RANKS, &rank))
         return;
+    p->disorder = true;
     text[u128_digits(rank, text)] = '\0';
     verify_error(p->v, s, "on", text, "concrete.rank.unknown", "%s is on rank %u, which has no device", stmt_text(p->it, s), rank);
     verify_note_legal(p->v, "add `device @d%u rank %u name \"…\"`, or name ranks that have one", rank, rank);

@@ -23,7 +23,7 @@ struct plan {
     struct rank_sets ranks;         /* ALL_RANKS: those that have a device */
     u32 *set;                       /* by command: the ranks that run it */
     bool serial, slots;             /* slots: some command has one */
-    bool disorder;                  /* something that would order commands is wrong: hazards would only follow */
+    bool disorder;                  /* an order or a rank is wrong: hazards would only follow */
 
     u32 *route;                     /* by command: number + 1 of its route, or 0 */
     u32 *previous;                  /* by command: number + 1 of the one that its queue issues before it, or 0 */

@@ -131,7 +131,8 @@ struct life plan_life(const struct plan *p, u32 bind)
     bool kept = !strcmp(role, "state") || !strcmp(role, "constant");
     life.from_start = life.from_start || kept || !strcmp(role, "input");
     life.to_end = life.to_end || kept || persistent || !strcmp(role, "output");
-    life.scratch = !life.from_start;
+    /* What effects write to workspace and staging, commands don't show. */
+    life.scratch = life.scratch || (!life.from_start && (!strcmp(role, "value") || !strcmp(role, "output")));
     return life;
 }
 
@@ -284,7 +285,7 @@ static void check_deployment(struct plan *p, const struct item *deployment)
         told = i;
         verify_error(p->v, &p->devices[i]->s, NULL, NULL, "concrete.memory.deployment", "the regions of %s have %s bytes, and %s gives it %llu",
                      stmt_text(p->it, &p->devices[i]->s), u128_text(want, a), symbol_text(p->it, deployment->name), (unsigned long long)have);
-        verify_note_legal(p->v, "%s bytes are missing", u128_text(want - have, b));
+        verify_note_legal(p->v, "that is %s too many", u128_text(want - have, b));
     }
 }
 

@@ -62,11 +62,15 @@ static void check_library(struct plan *p, const struct concrete_command *c)
 
 /* ---- Queues ---- */
 
-/* All its ranks have devices; otherwise that is told, and what follows is not. */
-static bool is_placed(const struct plan *p, u32 command)
+/*
+ * A rank that runs the command, and where a queue or region (on ON) is not. Ranks that are wrong in themselves are told
+ * elsewhere, and what follows from them is not told.
+ */
+static bool is_beyond(struct plan *p, u32 command, u32 on, u32 *rank)
 {
-    u32 rank;
-    return !rank_sets_differ(&p->ranks, p->set[command], ALL_RANKS, &rank);
+    bool empty = on && list_n(p->it, on) == 0;
+    return !empty && !rank_sets_differ(&p->ranks, p->set[command], ALL_RANKS, rank) &&
+           rank_sets_differ(&p->ranks, p->set[command], rank_set_of(&p->ranks, on), rank);
 }
 
 static void check_queue(struct plan *p, u32 command)
@@ -101,7 +105,7 @@ static void check_queue(struct plan *p, u32 command)
                      stmt_text(p->it, &q->s), kind);
         verify_note(p->v, &q->s, NULL, kind, "a %s goes through a queue of kind `%s`", BODY(c),
                     concrete_queue_kind_enum.words[bodies[c->body].queue].text);
-    } else if (is_placed(p, command) && rank_sets_differ(&p->ranks, p->set[command], rank_set_of(&p->ranks, q->on), &rank)) {
+    } else if (is_beyond(p, command, q->on, &rank)) {
         verify_error(p->v, &c->s, "via", NULL, "concrete.queue.rank", "%s runs on rank %u, and %s is not there", stmt_text(p->it, &c->s), rank,
                      stmt_text(p->it, &q->s));
         verify_note(p->v, &q->s, "on", NULL, "the queue's ranks are here");
@@ -114,8 +118,7 @@ static void check_region(struct plan *p, u32 command, atom name)
 {
     const struct concrete_command *c = p->commands[command];
     u32 memory, rank, bind = p->bind_of[name];
-    if (!bind || !bind_region(p, bind - 1, &memory) || !is_placed(p, command) ||
-        !rank_sets_differ(&p->ranks, p->set[command], rank_set_of(&p->ranks, p->memories[memory]->on), &rank))
+    if (!bind || !bind_region(p, bind - 1, &memory) || !is_beyond(p, command, p->memories[memory]->on, &rank))
         return;
     verify_error(p->v, &c->s, NULL, value_text(p->it, name), "concrete.command.device", "%s runs on rank %u, and %s is in %s, which is not there",
                  stmt_text(p->it, &c->s), rank, value_text(p->it, name), stmt_text(p->it, &p->memories[memory]->s));

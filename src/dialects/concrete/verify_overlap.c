@@ -119,7 +119,9 @@ static void note_use(struct sweep *s, const struct lease *x, bool first)
     if (access == NO_NODE)
         verify_note_legal(p->v, "no command names %s, so its bytes are kept all the time", name);
     else if (first ? x->begin == 0 : x->end == FOREVER)
-        verify_note(p->v, &p->binds[x->bind]->s, NULL, NULL, first ? "%s holds something before the plan runs" : "%s is kept to the end of the plan", name);
+        verify_note(p->v, &p->binds[x->bind]->s, NULL, NULL, first ? "%s holds something before the plan runs"
+                    : plan_life(p, x->bind).to_end ? "%s is kept to the end of the plan"
+                    : "the last use of %s writes it, so it is kept to the end of the plan; scratch says `lives used`", name);
     else
         verify_note(p->v, &p->commands[p->accesses.at[access].node]->s, NULL, name, first ? "%s is first used here" : "%s is last used here", name);
 }

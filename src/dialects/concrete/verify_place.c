@@ -30,9 +30,11 @@ static void check_devices(struct plan *p)
     for (u32 i = 0; i < p->n_devices; i++) {
         ranks[i] = (struct key){ p->devices[i]->rank, i };
         names[i] = (struct key){ p->devices[i]->target, i };
-        if (p->devices[i]->rank >= UINT32_MAX)
-            verify_error(p->v, &p->devices[i]->s, "rank", NULL, "concrete.device.range", "rank %llu is out of range: ranks end at 4294967294",
-                         (unsigned long long)p->devices[i]->rank);
+        if (p->devices[i]->rank < UINT32_MAX)
+            continue;
+        p->disorder = true;
+        verify_error(p->v, &p->devices[i]->s, "rank", NULL, "concrete.device.range", "rank %llu is out of range: ranks end at 4294967294",
+                     (unsigned long long)p->devices[i]->rank);
     }
     qsort(ranks, p->n_devices, sizeof *ranks, by_value);
     qsort(names, p->n_devices, sizeof *names, by_value);
@@ -94,21 +96,30 @@ static void check_alignment(struct plan *p, const struct concrete_bind *b, const
         verify_note_legal(p->v, "the nearest are %s and %s", u128_text(below, down), u128_text(above, up));
 }
 
+/* The highest offset at which the binding fits in the region. */
+static void note_fit(struct plan *p, const struct concrete_bind *b, const struct concrete_memory *m, u128 size, u128 capacity)
+{
+    u64 align = b->align > m->align ? b->align : m->align;
+    char text[U128_DIGITS];
+    if (size > capacity)
+        verify_note_legal(p->v, "it fits nowhere in the region: it is larger by %s", u128_text(size - capacity, text));
+    else if (align)
+        verify_note_legal(p->v, "the last offset at which it fits is %s", u128_text((capacity - size) / align * align, text));
+}
+
 static void check_bounds(struct plan *p, const struct concrete_bind *b, const struct concrete_memory *m, u128 offset, u128 size)
 {
     u128 end, capacity;
-    char last[U128_DIGITS], room[U128_DIGITS], most[U128_DIGITS];
-    if (!qty_value(p->v->ctx->exprs, m->capacity, &capacity) || (u128_add(offset, size, &end) && end <= capacity))
+    char last[U128_DIGITS], room[U128_DIGITS];
+    if (!qty_value(p->v->ctx->exprs, m->capacity, &capacity) || capacity == 0)
         return;
-    if (!u128_add(offset, size, &end))
-        end = U128_MAX;
-    verify_error(p->v, &b->s, "offset", NULL, "concrete.bind.bounds", "%s ends at byte %s, and %s has %s", stmt_text(p->it, &b->s),
-                 u128_text(end, last), stmt_text(p->it, &m->s), u128_text(capacity, room));
+    bool whole = u128_add(offset, size, &end);
+    if (whole && end <= capacity)
+        return;
+    verify_error(p->v, &b->s, "offset", NULL, "concrete.bind.bounds", "%s ends %s%s, and %s has %s bytes", stmt_text(p->it, &b->s),
+                 whole ? "at byte " : "beyond 128 bits", whole ? u128_text(end, last) : "", stmt_text(p->it, &m->s), u128_text(capacity, room));
     verify_note(p->v, &m->s, "capacity", NULL, "the capacity is here");
-    if (size <= capacity)
-        verify_note_legal(p->v, "the last offset at which it fits is %s", u128_text(capacity - size, most));
-    else
-        verify_note_legal(p->v, "it fits at no offset: %s bytes are missing", u128_text(size - capacity, most));
+    note_fit(p, b, m, size, capacity);
 }
 
 static void check_bind(struct plan *p, u32 bind)

@@ -105,7 +105,7 @@ static void check_serial(struct queues *q)
     for (u32 i = 0; i < p->n_commands; i++) {
         if (!queue_of(p, i, &queue))
             continue;
-        if (last[queue])
+        if (last[queue] && last[queue] != i)     /* neighbours in the text are told already */
             check_dependency(p, i, last[queue] - 1, q);
         last[queue] = i + 1;
     }
