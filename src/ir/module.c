@@ -42,12 +42,6 @@ static void end_line(struct printer *p, u32 limit)
     }
 }
 
-/* Where the source line of OFFSET ends: a comment before it belongs to what stands at OFFSET. */
-static u32 line_end(const struct printer *p, u32 offset)
-{
-    return source_position(p->m->src, offset).line_end;
-}
-
 static void out_stmts(struct printer *p, const struct item *it)
 {
     for (u32 i = 0; i < it->n_stmts; i++) {
@@ -71,7 +65,7 @@ static void out_session(struct printer *p, const struct item *it)
         out_leading(p, at.begin, "  ");
         print_session_field(p->o, it, s, f);
         p->blank = false;
-        end_line(p, line_end(p, at.end));
+        end_line(p, source_line_end(p->m->src, at.end));       /* a comment on the field's line is the field's */
     }
 }
 
@@ -80,7 +74,7 @@ static void out_source_item(struct printer *p, const struct item *it, u32 next_i
     bool session = it->kind->layer == LAYER_SESSION;
     print_header(p->o, it);
     p->blank = true;
-    end_line(p, line_end(p, it->body));
+    end_line(p, source_line_end(p->m->src, it->body));
     if (session)
         out_session(p, it);
     else

@@ -6,31 +6,9 @@
 
 /* ---- Names ---- */
 
-static bool name_byte(unsigned char c)
+static void out_text(struct out *o, const struct interned *name, enum intern_form form)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-}
-
-/* What the lexer takes for a bare name: letters, digits, `_`, `.`; a word starts with a letter or `_`, may hold `-`,
- * and has no empty part between dots. */
-static bool is_bare(const struct interned *name, bool word)
-{
-    const unsigned char *c = (const unsigned char *)name->text;
-    if (!name->length || (word && !(name_byte(c[0]) && c[0] != '.' && !(c[0] >= '0' && c[0] <= '9'))))
-        return false;
-    for (u32 i = 0; i < name->length; i++) {
-        bool dot = c[i] == '.', edge = i == 0 || i + 1 == name->length || c[i - 1] == '.' || c[i - 1] == '-';
-        if (!name_byte(c[i]) && !(word && c[i] == '-' && i + 1 < name->length && c[i - 1] != '-' && c[i - 1] != '.'))
-            return false;
-        if (dot && (edge || (word && c[i + 1] >= '0' && c[i + 1] <= '9')))
-            return false;
-    }
-    return true;
-}
-
-static void out_text(struct out *o, const struct interned *name, bool bare)
-{
-    if (bare)
+    if (name->form & form)
         out_bytes(o, name->text, name->length);
     else
         out_quoted(o, name->text, name->length);
@@ -40,13 +18,12 @@ void out_name(struct out *o, const struct interner *names, char sigil, atom name
 {
     const struct interned *n = &names->atoms[name];
     out_char(o, sigil);
-    out_text(o, n, is_bare(n, false));
+    out_text(o, n, FORM_NAME);
 }
 
 void out_word(struct out *o, const struct interner *names, atom word)
 {
-    const struct interned *n = &names->atoms[word];
-    out_text(o, n, is_bare(n, true));
+    out_text(o, &names->atoms[word], FORM_WORD);
 }
 
 static void out_ref(struct out *o, const struct interner *names, u32 ref)

@@ -18,17 +18,110 @@ void interner_free(struct interner *t)
     block_free(t->atoms, t->cap * sizeof *t->atoms);
 }
 
+/* ---- Short texts, word by word: most are keywords of a few bytes, and a call costs more than the work ---- */
+
+static u64 load64(const char *text)
+{
+    u64 word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+static u64 load32(const char *text)
+{
+    u32 word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* A text of up to 16 bytes as two words, so that texts of one length are equal when their words are. */
+static void load_short(const char *text, size_t length, u64 words[2])
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    words[1] = 0;
+    if (length >= 8) {
+        words[0] = load64(text);
+        words[1] = load64(text + length - 8);
+    } else if (length >= 4) {
+        words[0] = load32(text) | load32(text + length - 4) << 32;
+    } else {
+        words[0] = length ? byte[0] | (u64)byte[length / 2] << 8 | (u64)byte[length - 1] << 16 : 0;
+    }
+}
+
+enum { SHORT = 16, HASH_BITS = 30 };
+
+/* Both halves of a 128-bit product, folded. */
+static u64 mix(u64 a, u64 b)
+{
+    u128 product = (u128)a * b;
+    return (u64)product ^ (u64)(product >> 64);
+}
+
 static u32 hash_of(const char *text, size_t length)
 {
-    return (u32)XXH3_64bits(text, length);
+    u64 words[2];
+    if (length > SHORT)
+        return (u32)(XXH3_64bits(text, length) >> (64 - HASH_BITS));
+    load_short(text, length, words);
+    return (u32)(mix(words[0] ^ 0x9e3779b97f4a7c15u, words[1] ^ 0xd1b54a32d192ed03u ^ length) >> (64 - HASH_BITS));
 }
+
+static bool same_text(const char *a, const char *b, size_t length)
+{
+    u64 x[2], y[2];
+    if (length > SHORT)
+        return !memcmp(a, b, length);
+    load_short(a, length, x);
+    load_short(b, length, y);
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+/* ---- Forms ---- */
+
+enum byte_class { OTHER, LETTER, DIGIT, DOT, DASH };
+
+static const u8 class_of[256] = {
+    ['0'] = DIGIT, ['1'] = DIGIT, ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT, ['5'] = DIGIT, ['6'] = DIGIT, ['7'] = DIGIT,
+    ['8'] = DIGIT, ['9'] = DIGIT, ['.'] = DOT, ['-'] = DASH, ['_'] = LETTER,
+#define BOTH(c, C) [c] = LETTER, [C] = LETTER
+    BOTH('a', 'A'), BOTH('b', 'B'), BOTH('c', 'C'), BOTH('d', 'D'), BOTH('e', 'E'), BOTH('f', 'F'), BOTH('g', 'G'),
+    BOTH('h', 'H'), BOTH('i', 'I'), BOTH('j', 'J'), BOTH('k', 'K'), BOTH('l', 'L'), BOTH('m', 'M'), BOTH('n', 'N'),
+    BOTH('o', 'O'), BOTH('p', 'P'), BOTH('q', 'Q'), BOTH('r', 'R'), BOTH('s', 'S'), BOTH('t', 'T'), BOTH('u', 'U'),
+    BOTH('v', 'V'), BOTH('w', 'W'), BOTH('x', 'X'), BOTH('y', 'Y'), BOTH('z', 'Z'),
+#undef BOTH
+};
+
+/*
+ * Both are parts with dots between, none empty. A name's parts are letters, digits and `_`; a word's start with a letter
+ * or `_`, and may hold `-` between others. (The lexer's rules `name` and `word`.)
+ */
+static u32 form_of(const char *text, size_t length)
+{
+    u32 form = FORM_NAME | FORM_WORD;
+    enum byte_class before = DOT;
+    for (size_t i = 0; i < length; i++) {
+        enum byte_class c = (enum byte_class)class_of[(unsigned char)text[i]];
+        if (c == LETTER || (c == DIGIT && before != DOT)) {
+            before = LETTER;
+            continue;
+        }
+        if (c == OTHER || (c != DIGIT && before != LETTER))
+            return 0;
+        form &= c == DIGIT ? FORM_NAME : c == DASH ? FORM_WORD : FORM_NAME | FORM_WORD;
+        before = c == DIGIT ? LETTER : c;
+    }
+    return before == LETTER ? form : 0;
+}
+
+/* ---- The table ---- */
 
 static u32 *find_slot(const struct interner *t, const char *text, size_t length, u32 hash)
 {
     for (u32 i = hash & t->mask;; i = (i + 1) & t->mask) {
         const struct interned *at = &t->atoms[t->slots[i]];
         if (!t->slots[i] ||
-            (at->hash == hash && at->length == length && !memcmp(at->text, text, length)))
+            (at->hash == hash && at->length == length && same_text(at->text, text, length)))
             return &t->slots[i];
     }
 }
@@ -56,7 +149,7 @@ static atom add(struct interner *t, const char *text, size_t length, bool copy)
     atom a = t->n;
     if (copy)
         text = arena_copy(t->arena, text, length);
-    *VEC_PUSH(t->atoms, t->n, t->cap) = (struct interned){ text, (u32)length, hash };
+    *VEC_PUSH(t->atoms, t->n, t->cap) = (struct interned){ text, (u32)length, hash, form_of(text, length) };
     *slot = a;
     if (t->n > (t->mask >> 1))
         rehash(t);

@@ -4,10 +4,13 @@
 
 #include "support/arena.h"
 
+/* How a string can stand in text without quotes: behind a sigil (a name), or alone (a word). Bits. */
+enum intern_form { FORM_NAME = 1, FORM_WORD = 2 };
+
 struct interned {
     const char *text;       /* not NUL-terminated when it lies in a source */
     u32 length;
-    u32 hash;
+    u32 hash : 30, form : 2;
 };
 
 struct interner {

@@ -77,16 +77,22 @@ bool u128_parse(const char *text, size_t length, u128 *out)
     return true;
 }
 
+/* Two digits at a time from the right; BUFFER has room for 20 whatever their number. */
 static size_t u64_digits(u64 value, char *buffer)
 {
-    char reversed[20];
-    size_t n = 0;
-    do
-        reversed[n++] = (char)('0' + value % 10);
-    while (value /= 10);
-    for (size_t i = 0; i < n; i++)
-        buffer[i] = reversed[n - 1 - i];
-    return n;
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+                                "9899";
+    char digits[2 * 20] = { 0 };
+    size_t at = 20;
+    for (; value >= 100; value /= 100)
+        memcpy(&digits[at -= 2], &pairs[2 * (value % 100)], 2);
+    if (value >= 10)
+        memcpy(&digits[at -= 2], &pairs[2 * value], 2);
+    else
+        digits[--at] = (char)('0' + value);
+    memcpy(buffer, &digits[at], 20);
+    return 20 - at;
 }
 
 size_t u128_digits(u128 value, char *buffer)

@@ -19,7 +19,7 @@ u128 u128_gcd(u128 a, u128 b);
 /* Decimal digits, `_` allowed between two digits. */
 bool u128_parse(const char *text, size_t length, u128 *out);
 
-/* Writes the decimal digits (no NUL) and returns how many: at most U128_DIGITS - 1. */
+/* Writes the decimal digits (no NUL) and returns how many: at most U128_DIGITS - 1. BUFFER holds U128_DIGITS. */
 size_t u128_digits(u128 value, char *buffer);
 
 /* The same with a NUL, for messages. Returns BUFFER, which holds at least U128_DIGITS bytes. */

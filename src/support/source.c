@@ -63,6 +63,12 @@ void source_free(struct source *s)
     s->mapped = 0;
 }
 
+u32 source_line_end(const struct source *s, u32 offset)
+{
+    const char *end = offset < s->size ? memchr(s->text + offset, '\n', s->size - offset) : NULL;
+    return end ? (u32)(end - s->text) : s->size;
+}
+
 struct position source_position(const struct source *s, u32 offset)
 {
     if (offset > s->size)
@@ -74,7 +80,6 @@ struct position source_position(const struct source *s, u32 offset)
     }
     for (u32 i = p.line_begin; i < offset; i++)
         p.column += ((unsigned char)s->text[i] & 0xc0) != 0x80;
-    const char *end = memchr(s->text + offset, '\n', s->size - offset);
-    p.line_end = end ? (u32)(end - s->text) : s->size;
+    p.line_end = source_line_end(s, offset);
     return p;
 }

@@ -30,4 +30,7 @@ void source_free(struct source *s);
 
 struct position source_position(const struct source *s, u32 offset);
 
+/* Offset of the newline that ends the line of OFFSET, or the text's end. */
+u32 source_line_end(const struct source *s, u32 offset);
+
 #endif
