@@ -167,6 +167,8 @@ static int main_token(struct lexer *l, u64 *value)
     const unsigned char *at, *marker;
     const char *text_end = l->src->text + l->src->size;
 again:
+    while (*l->cursor == ' ')       /* most tokens stand behind one; a rule would cost more */
+        l->cursor++;
     at = (const unsigned char *)l->cursor;
     l->token = l->cursor;
 #define END_AT(result) do { l->cursor = (const char *)at; return (result); } while (0)

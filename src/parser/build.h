@@ -113,6 +113,13 @@ static inline void build_push(struct parser *p, enum tag tag, u64 value, struct 
     *VEC_PUSH(p->stream, p->n, p->cap) = (struct tagged){ value, at, (u8)tag };
 }
 
+/* The end of an entry of a group: its last value, and the comma that decode.c finds between entries and at the end. */
+static inline void build_entry(struct parser *p, enum tag tag, u64 value, struct span at)
+{
+    build_push(p, tag, value, at);
+    build_push(p, TAG_COMMA, 0, (struct span){ at.end, at.end });
+}
+
 void build_type_begin(struct parser *p);
 void build_dim(struct parser *p, u64 size, struct span at);
 void build_layout(struct parser *p, u64 dimension, struct span at);

@@ -8,12 +8,12 @@ static const char *const tag_names[] = {
     [TAG_END] = "nothing", [TAG_NONE] = "nothing", [TAG_SYMBOL] = "a @symbol", [TAG_VALUE] = "a %value",
     [TAG_DOLLAR] = "a $symbol", [TAG_WORD] = "a word", [TAG_STRING] = "a string", [TAG_QUANTITY] = "a number",
     [TAG_FLOAT] = "a decimal number", [TAG_TYPE] = "a type", [TAG_OPEN] = "a bracket", [TAG_CLOSE] = "a bracket",
-    [TAG_COMMA] = "a comma", [TAG_EQUAL] = "'='", [TAG_DOTS] = "'..'", [TAG_ARROW] = "'->'",
+    [TAG_COMMA] = "nothing", [TAG_EQUAL] = "'='", [TAG_DOTS] = "'..'", [TAG_ARROW] = "'->'",
 };
 
 static bool wrong(struct parser *p, const struct field *f, const struct tagged *at, const char *expected)
 {
-    if (at->tag == TAG_END)
+    if (at->tag == TAG_END || at->tag == TAG_COMMA)
         return build_error(p, at->at, "syntax.value.kind", "`%s` takes %s", f->name, expected);
     return build_error(p, at->at, "syntax.value.kind", "`%s` takes %s, found %s `%s`", f->name, expected,
                        tag_names[at->tag], build_text(p, at->at));

@@ -6,9 +6,11 @@ head_refs: refs ;
 operation: WORD                         { build_push(p, TAG_WORD, $1, @1); }
          | DOTTED                       { build_push(p, TAG_WORD, $1, @1); } ;
 operation_opt: %empty                   { build_push(p, TAG_NONE, 0, @$); }
-             | operation ;
-operands: "'('" { build_push(p, TAG_OPEN, '(', @1); } values "')'" { build_push(p, TAG_CLOSE, ')', @4); } ;
-values: %empty | value_list ;
+             | WORD                     { build_push(p, TAG_WORD, $1, @1); }
+             | DOTTED                   { build_push(p, TAG_WORD, $1, @1); } ;
+operands: "'('" "')'"                   { build_push(p, TAG_OPEN, '(', @1); build_push(p, TAG_CLOSE, ')', @2); }
+        | operands_open value_list "')'" { build_push(p, TAG_CLOSE, ')', @3); } ;
+operands_open: "'('"                    { build_push(p, TAG_OPEN, '(', @1); } ;
 value_list: VALUE                       { build_push(p, TAG_VALUE, $1, @1); }
           | value_list "','" VALUE      { build_push(p, TAG_VALUE, $3, @3); } ;
 results: %empty | "'->'" { build_push(p, TAG_ARROW, 0, @1); } result_list { build_push(p, TAG_CLOSE, 0, @3); } ;
@@ -19,15 +21,27 @@ result: VALUE                           { build_push(p, TAG_VALUE, $1, @1); }
 result_clauses: %empty | result_clauses value_clause ;
 declared: VALUE "':'" { build_push(p, TAG_VALUE, $1, @1); } type ;
 
-/* ---- Clauses ---- */
-clauses: %empty | clauses clause ;
-value_clauses: %empty | value_clauses clause | value_clauses value_clause ;
-clause: clause_name value               { build_clause_end(p, @$); }
-      | from refs                       { build_clause_end(p, @$); }
+/*
+ * ---- Clauses ----
+ * A word and a value. The shortest values have productions of their own, which say nothing new but spare the parser
+ * most of its steps: nearly every clause of a long program is one of them.
+ */
+clauses: %empty
+       | clauses WORD WORD              { build_clause(p, $2, @2); build_push(p, TAG_WORD, $3, @3); build_clause_end(p, @3); }
+       | clauses WORD DOTTED            { build_clause(p, $2, @2); build_push(p, TAG_WORD, $3, @3); build_clause_end(p, @3); }
+       | clauses "'from'" SYMBOL        { build_clause(p, $2, @2); build_push(p, TAG_SYMBOL, $3, @3); build_clause_end(p, @3); }
+       | clauses clause_name group      { build_clause_end(p, @3); }
+       | clauses clause ;
+value_clauses: clauses | value_clauses value_clause clauses ;
+clause: clause_name longer_value        { build_clause_end(p, @$); }
+      | from origin                     { build_clause_end(p, @$); }
       | implement capability            { build_clause_end(p, @$); } ;
 clause_name: WORD                       { build_clause(p, $1, @1); } ;
-from: "'from'"                          { build_clause(p, $1, @1); }
-    | LINEAGE "'from'"                  { build_clause(p, $2, @1); build_push(p, TAG_WORD, $1, @1); } ;
+from: "'from'"                          { build_clause(p, $1, @1); } ;
+origin: VALUE                           { build_push(p, TAG_VALUE, $1, @1); }
+      | group ;
+clause: lineage refs                    { build_clause_end(p, @$); } ;
+lineage: LINEAGE "'from'"               { build_clause(p, $2, @1); build_push(p, TAG_WORD, $1, @1); } ;
 implement: "'implement'"                { build_clause(p, $1, @1); } ;
 capability: head_word alternatives constraints ;
 alternatives: %empty | bracketed ;
@@ -42,16 +56,17 @@ owners: "'owners'"                      { build_clause(p, $1, @1); } ;
 updates: "'updates'"                    { build_clause(p, $1, @1); } ;
 
 /* ---- Values: pushed in the order of the text, brackets and commas included; decode.c reads them back ---- */
-value: expr                             { build_push(p, TAG_QUANTITY, $1, @1); }
+value: WORD                             { build_push(p, TAG_WORD, $1, @1); }
+     | DOTTED                           { build_push(p, TAG_WORD, $1, @1); }
+     | group
+     | longer_value ;
+longer_value: expr                      { build_push(p, TAG_QUANTITY, $1, @1); }
      | FLOAT                            { build_push(p, TAG_FLOAT, $1, @1); }
      | STRING                           { build_push(p, TAG_STRING, $1, @1); }
-     | WORD                             { build_push(p, TAG_WORD, $1, @1); }
      | other                            { build_push(p, TAG_WORD, $1, @1); }
-     | DOTTED                           { build_push(p, TAG_WORD, $1, @1); }
      | SYMBOL                           { build_push(p, TAG_SYMBOL, $1, @1); }
      | VALUE                            { build_push(p, TAG_VALUE, $1, @1); }
      | type
-     | group
      | bracketed
      | braced ;
 refs: ref | group ;
@@ -61,15 +76,20 @@ ref: SYMBOL                             { build_push(p, TAG_SYMBOL, $1, @1); }
 group: group_open entries "')'"         { build_push(p, TAG_CLOSE, ')', @3); }
      | group_open "')'"                 { build_push(p, TAG_CLOSE, ')', @2); } ;
 group_open: "'('"                       { build_push(p, TAG_OPEN, '(', @1); } ;
-entries: entry | entries comma entry ;
-entry: ref
-     | entry_word
-     | entry_word ref
-     | entry_word expr                  { build_push(p, TAG_QUANTITY, $2, @2); }
-     | entry_word expr WORD             { build_push(p, TAG_QUANTITY, $2, @2); build_push(p, TAG_WORD, $3, @3); }
-     | entry_word expr keyword          { build_push(p, TAG_QUANTITY, $2, @2); build_push(p, TAG_WORD, $3, @3); } ;
-entry_word: WORD                        { build_push(p, TAG_WORD, $1, @1); }
-          | keyword                     { build_push(p, TAG_WORD, $1, @1); } ;
+entries: entry | entries "','" entry ;
+entry: SYMBOL                           { build_entry(p, TAG_SYMBOL, $1, @1); }
+     | VALUE                            { build_entry(p, TAG_VALUE, $1, @1); }
+     | WORD                             { build_entry(p, TAG_WORD, $1, @1); }
+     | WORD SYMBOL                      { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_SYMBOL, $2, @2); }
+     | WORD VALUE                       { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_VALUE, $2, @2); }
+     | WORD expr                        { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_QUANTITY, $2, @2); }
+     | WORD expr WORD                   { build_push(p, TAG_WORD, $1, @1); build_push(p, TAG_QUANTITY, $2, @2);
+                                          build_entry(p, TAG_WORD, $3, @3); }
+     | WORD expr keyword                { build_push(p, TAG_WORD, $1, @1); build_push(p, TAG_QUANTITY, $2, @2);
+                                          build_entry(p, TAG_WORD, $3, @3); }
+     | keyword                          { build_entry(p, TAG_WORD, $1, @1); }
+     | keyword VALUE                    { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_VALUE, $2, @2); }
+     | keyword expr                     { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_QUANTITY, $2, @2); } ;
 comma: "','"                            { build_push(p, TAG_COMMA, 0, @1); } ;
 
 bracketed: bracket_open elements "']'"  { build_push(p, TAG_CLOSE, ']', @3); }

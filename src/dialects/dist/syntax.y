@@ -3,5 +3,7 @@ stmt: "'mesh'" { build_stmt(p, $1, @1); } head_symbol bracketed
     | "'order'" { build_stmt(p, $1, @1); } head_word
     | "'scale'" { build_stmt(p, $1, @1); } group
     | "'memory'" { build_stmt(p, $1, @1); } memory_head clauses
-    | "'task'" { build_stmt(p, $1, @1); } head_symbol head_word operation_opt operands results clauses ;
+    | task operation_opt operands results clauses ;
+task: "'task'" SYMBOL WORD { build_stmt(p, $1, @1); build_push(p, TAG_SYMBOL, $2, @2); build_push(p, TAG_WORD, $3, @3); }
+    | "'task'" SYMBOL other { build_stmt(p, $1, @1); build_push(p, TAG_SYMBOL, $2, @2); build_push(p, TAG_WORD, $3, @3); } ;
 memory_head: group | head_symbol group | head_symbol ;
