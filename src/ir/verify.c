@@ -398,6 +398,11 @@ static void check_pin(struct verifier *v, const struct pin *pin, const char *wha
     out_free(&o);
 }
 
+static bool may_derive(const struct item *it, const struct item *parent)
+{
+    return parent->kind->layer != LAYER_SESSION && parent->kind->layer <= it->kind->layer;
+}
+
 static void check_header(struct verifier *v)
 {
     const struct header *h = &v->item->header;
@@ -411,7 +416,7 @@ static void check_header(struct verifier *v)
         verify_error(v, NULL, NULL, NULL, "ir.header.parent", "a derived item names its parent with a digest: `from @parent xxh128:…`");
     if (h->parent.item == v->item->name)
         verify_error(v, NULL, NULL, NULL, "ir.header.self", "an item can't be its own parent");
-    if (parent && parent->kind->layer > v->item->kind->layer)
+    if (parent && !may_derive(v->item, parent))
         verify_error(v, NULL, NULL, symbol_text(v->item, h->parent.item), "ir.header.layer", "a %s can't be derived from a %s",
                      v->item->kind->name, parent->kind->name);
 }
@@ -454,6 +459,15 @@ static void check_lineage(struct verifier *v, const struct stmt *s, const struct
     check_duplicate_words(v, s, &(struct field){ .name = "from", .place = PLACE_LINE }, s->lineage, '@');
 }
 
+/* Results may say what they are from, though they are no statements. */
+static void check_result_lineage(struct verifier *v, const struct item *parent)
+{
+    const struct symtab *values = &v->item->values;
+    for (u32 i = 0; values->slots && i <= values->mask; i++)
+        if (values->slots[i] && values->slots[i]->is_result && values->slots[i]->lineage_kind != LINEAGE_NONE)
+            check_lineage(v, values->slots[i], parent);
+}
+
 static void check_once(struct verifier *v)
 {
     const struct stmt *seen[64] = { 0 };
@@ -474,6 +488,8 @@ bool verify_item(struct item *it, const struct module *in)
     struct verifier v = { .item = it, .ctx = it->ctx, .module = in };
     const struct item *parent = in && it->header.parent.item ? module_find(in, it->header.parent.item) : NULL;
     bool lineage = it->header.pass || it->header.parent.item;
+    if (parent && !may_derive(it, parent))
+        parent = NULL;
     arena_init(&v.scratch);
     check_header(&v);
     check_once(&v);
@@ -482,6 +498,8 @@ bool verify_item(struct item *it, const struct module *in)
         if (lineage && stmt_entity(it, it->stmts[i])->flags & ENTITY_LINEAGE)
             check_lineage(&v, it->stmts[i], parent);
     }
+    if (lineage)
+        check_result_lineage(&v, parent);
     if (it->kind->verify)
         it->kind->verify(&v);
     arena_free(&v.scratch);
