@@ -4,6 +4,7 @@
 const struct rule ir_rules[] = {
     { "syntax.expected", "The text does not follow the grammar here. Write one of the things that the message lists." },
     { "syntax.unexpected", "Nothing in the grammar lets this stand here. docs/language.md shows each construct with an example." },
+    { "syntax.unfinished", "A statement or field ends too early, and the next one begins. Write what is missing." },
     { "syntax.byte", "A byte has no meaning outside strings, quoted names and comments. Remove it, or quote the name." },
     { "syntax.utf8", "Text must be valid UTF-8. Save the file as UTF-8." },
     { "syntax.comment.form", "Comments start with `//` and end with their line." },
@@ -21,6 +22,7 @@ const struct rule ir_rules[] = {
     { "syntax.clause.doubled", "A clause, fact or key stands at most once. Remove one of the two." },
     { "syntax.clause.missing", "A clause or field that has no default is missing. Add it." },
     { "syntax.fact.unknown", "The group has no such fact. The message names the nearest." },
+    { "syntax.value.missing", "The clause or field ends where its value should stand. Write one." },
     { "syntax.value.kind", "The clause takes another kind of value. Write the kind that the message names." },
     { "syntax.value.word", "The clause takes one of a closed set of words. Write one of those listed." },
     { "syntax.value.extra", "The clause takes one value. Remove what is too much." },

@@ -27,11 +27,13 @@ struct lexer {
     u8 shape_nesting;           /* nesting at which a shape's parenthesis closes; 0: none open */
     u32 braces, nesting;        /* before the token last read: see last_* */
     u32 last_braces, last_nesting;
-    u32 last_begin, last_end, previous_end;     /* places of the token last read and of the one before it */
+    u32 last_begin, last_end;   /* place of the token last read */
+    u32 previous_begin, previous_end, before_end;   /* of the one before it, and the end of the one before that */
     u32 trivia_until;           /* trivia before this place is recorded already */
     bool panic;                 /* the next token is SYNC */
+    bool in_head;               /* the error was before the `{` of an item that has a name */
     u32 synced_at;              /* where the last SYNC was */
-    bool close_virtual;         /* a `}` that is missing is delivered before the next token */
+    bool open_virtual, close_virtual;       /* a `{` or `}` that is missing is delivered before the next token */
     const char *fault;          /* of a BAD token: the message; the diagnostic is the parser's */
     const char *fault_code;
 };
@@ -44,7 +46,19 @@ void lexer_init(struct lexer *l, struct context *ctx, const struct source *src, 
 /* The next token's kind (grammar.h); *VALUE is its atom, qty or float bits. */
 int lexer_next(struct lexer *l, u64 *value, struct span *at);
 
-/* After a syntax error at the token last read: the next call skips to the next statement and returns SYNC. */
-void lexer_panic(struct lexer *l);
+/*
+ * After a syntax error at the token last read: the next call skips to the next statement and returns SYNC. IN_HEAD: an
+ * item's name was read, so its body can be gone on with.
+ */
+void lexer_panic(struct lexer *l, bool in_head);
+
+/* Reads the token that was last read again: it was taken for a value, but begins what follows. */
+void lexer_again(struct lexer *l);
+
+/* Forgets the token last read, so that lexer_panic and lexer_again mean the one before it, in an item's body. */
+void lexer_step_back(struct lexer *l);
+
+/* BEGIN to END is first on its line, and there a keyword of a statement of this layer, or a session item's field. */
+bool lexer_begins_statement(const struct lexer *l, struct span at);
 
 #endif

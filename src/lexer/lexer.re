@@ -252,38 +252,58 @@ static bool begins_statement(const struct lexer *l, int kind)
     return l->layer == LAYER_SESSION ? kind == WORD : kind > BP_UNDEF && kind < SYNC;
 }
 
-static bool next_is(const struct lexer *l, char c)
+static char next_char(const char *at)
 {
-    const char *at = l->cursor;
     while (*at == ' ' || *at == '\t')
         at++;
-    return *at == c;
+    return *at;
+}
+
+/* A word that no layer knows and a name behind it: another statement or item whose keyword is misspelt. */
+static bool begins_unknown(const struct lexer *l, int kind, u64 word)
+{
+    char next = next_char(l->cursor);
+    return (kind == WORD || kind == DOTTED) && word >= l->ctx->n_known && next && l->token != l->src->text + l->last_begin &&
+           (l->braces ? strchr("%@$", next) != NULL : next == '@');
+}
+
+/* Whether the parse can go on at the token just read; BASE is the depth of braces at which the error was. */
+static bool is_boundary(const struct lexer *l, int kind, u64 word, u32 base)
+{
+    bool first = text_first_on_line(l->src, (u32)(l->token - l->src->text));
+    bool field = l->layer == LAYER_SESSION && kind == WORD && next_char(l->cursor) == '=';
+    if (l->in_head && l->last_braces == 0 && (kind == LBRACE || kind == RBRACE || field || (first && begins_statement(l, kind))))
+        return true;
+    if (base && kind == RBRACE && (l->last_braces == base || l->braces == 0))
+        return true;
+    return first && (l->layer == LAYER_SESSION && base ? field : base ? begins_statement(l, kind) || begins_unknown(l, kind, word)
+                                                               : begins_unknown(l, kind, word));
 }
 
 /*
- * Skips from the faulty token to a boundary: a statement's keyword that is first on its line, an item's keyword that is
- * first on its line, or the `}` that closes the item. Never the same place twice, so that the parse gets on.
+ * Skips from the faulty token to where the parse can go on: a statement that is first on its line, an item, or the `}`
+ * that closes the item; in an item's head also the `{` that opens its body. What is missing of a head or at the end of
+ * an item is delivered as if it were there. Never the same place twice, so that the parse gets on.
  */
 static int synchronize(struct lexer *l, struct span *at)
 {
-    u64 value;
+    u64 value = 0;
     u32 base = l->braces ? 1 : 0;
+    bool head = l->in_head && !base;
     l->panic = false;
+    l->in_header = false;
     l->shape = 0;
     l->shape_nesting = 0;
     for (;;) {
         int kind = raw_token(l, &value);
         u32 begin = (u32)(l->token - l->src->text);
-        bool first = text_first_on_line(l->src, begin), again = begin == l->synced_at;
-        bool item = first && text_begins_item(l->ctx, l->src, begin);
-        bool stmt = base && first && begins_statement(l, kind) && (l->layer != LAYER_SESSION || next_is(l, '='));
-        bool closes = base && kind == RBRACE && (l->last_braces == base || l->braces == 0);
-        if (kind != END && (again || !(item || stmt || closes)))
+        bool item = text_first_on_line(l->src, begin) && text_begins_item(l->ctx, l->src, begin);
+        if (kind != END && (begin == l->synced_at || !(item || is_boundary(l, kind, value, base))))
             continue;
         l->cursor = l->token;
         l->nesting = l->braces = base;
-        l->layer = kind == RBRACE && l->layer == LAYERS ? l->last_braces ? l->layer : LAYERS : l->layer;
-        l->close_virtual = base && (item || kind == END);
+        l->open_virtual = head && kind != LBRACE;
+        l->close_virtual = (head || base) && (item || kind == END);
         l->synced_at = begin;
         *at = (struct span){ begin, begin };
         return SYNC;
@@ -294,7 +314,15 @@ int lexer_next(struct lexer *l, u64 *value, struct span *at)
 {
     if (l->panic)
         return synchronize(l, at);
+    l->before_end = l->previous_end;
+    l->previous_begin = l->last_begin;
     l->previous_end = l->last_end;
+    if (l->open_virtual) {
+        l->open_virtual = false;
+        l->nesting = l->braces = 1;
+        *at = (struct span){ l->synced_at, l->synced_at };
+        return LBRACE;
+    }
     if (l->close_virtual) {
         l->close_virtual = false;
         l->nesting = l->braces = 0;
@@ -309,14 +337,41 @@ int lexer_next(struct lexer *l, u64 *value, struct span *at)
     return kind;
 }
 
-void lexer_panic(struct lexer *l)
+void lexer_panic(struct lexer *l, bool in_head)
 {
     l->panic = true;
+    l->in_head = in_head;
     l->cursor = l->src->text + l->last_begin;
     l->nesting = l->last_nesting;
     if (l->last_braces && !l->braces)
         l->in_header = false;
     l->braces = l->last_braces;
+}
+
+void lexer_again(struct lexer *l)
+{
+    l->cursor = l->src->text + l->last_begin;
+    l->nesting = l->last_nesting;
+    l->braces = l->last_braces;
+    l->last_begin = l->previous_begin;
+    l->last_end = l->previous_end;
+}
+
+void lexer_step_back(struct lexer *l)
+{
+    l->last_begin = l->previous_begin;
+    l->last_nesting = l->last_braces = 1;
+}
+
+bool lexer_begins_statement(const struct lexer *l, struct span at)
+{
+    const char *text = l->src->text + at.begin;
+    atom a = intern_find(&l->ctx->names, text, at.end - at.begin);
+    if (!a || l->last_braces != 1 || !text_first_on_line(l->src, at.begin))
+        return false;
+    if (l->layer == LAYER_SESSION)
+        return next_char(l->src->text + at.end) == '=';
+    return a < l->ctx->n_known && l->keyword_layers[a] & IN(l->layer) && begins_statement(l, l->keyword[a]);
 }
 
 /* ---- Keywords ---- */

@@ -37,6 +37,17 @@ const char *build_text(const struct parser *p, struct span at)
     return arena_format(&p->ctx->diags->arena, n > 60 ? "%.*s..." : "%.*s", n > 60 ? 60 : (int)n, p->src->text + at.begin);
 }
 
+bool enum_has(const struct parser *p, const struct enumeration *e, u64 word)
+{
+    return enumeration_find(e, p->ctx->names.atoms[word].text, p->ctx->names.atoms[word].length) >= 0;
+}
+
+void build_unfinished(struct parser *p, u32 end, struct span next)
+{
+    build_error(p, (struct span){ end, end }, "syntax.unfinished", "something is missing here: `%s` begins the next %s",
+                build_text(p, next), p->item->kind->layer == LAYER_SESSION ? "field" : "statement");
+}
+
 /* ---- Items ---- */
 
 static u8 *new_map(struct parser *p)
@@ -127,14 +138,13 @@ void build_session(struct parser *p, struct span at)
 void build_schema(struct parser *p, struct span at)
 {
     const struct item_kind *k = p->item->kind;
-    struct header *h = &p->item->header;
-    unsigned major = 0, minor = 0;
-    sscanf(build_text(p, at), "%u.%u", &major, &minor);
-    h->major = major;
-    h->minor = minor;
-    if (major != k->major || minor != k->minor) {
+    char known[16];
+    snprintf(known, sizeof known, "%u.%u", k->major, k->minor);
+    p->item->header.major = k->major;
+    p->item->header.minor = k->minor;
+    if (strcmp(build_text(p, at), known)) {
         build_error(p, at, "ir.schema.version", "%s schema %s is not known", k->name, build_text(p, at));
-        build_note(p, "this bp-opt reads schema %u.%u", k->major, k->minor);
+        build_note(p, "this bp-opt reads schema %s", known);
     }
 }
 
@@ -152,7 +162,10 @@ void build_parent(struct parser *p)
 
 void build_using(struct parser *p)
 {
-    if (p->n_pins < COUNT(p->pins))
+    if (p->n_pins == COUNT(p->pins))
+        build_error(p, (struct span){ p->pin.begin, p->pin.begin + 1 }, "syntax.value.extra", "`using` names at most %zu items",
+                    COUNT(p->pins));
+    else
         p->pins[p->n_pins++] = p->pin;
 }
 
@@ -170,14 +183,13 @@ void build_by(struct parser *p, u64 pass, u64 revision, struct span at)
     h->n_using = p->n_pins;
 }
 
-void build_body(struct parser *p, u32 at)
+void build_header(struct parser *p)
 {
     struct item *it = p->item;
     if (!it->header.major)
         build_error(p, (struct span){ it->header.begin, it->header.begin }, "ir.schema.missing",
                     "the schema version is missing: write `%s @%s schema %u.%u {`", it->kind->name,
                     context_text(p->ctx, it->name), it->kind->major, it->kind->minor);
-    it->body = at;
     p->n_pins = 0;
 }
 
@@ -231,6 +243,17 @@ static bool head_absent(const struct field *f, const struct tagged *at)
                                        (f->kind == FIELD_RESULTS && at->tag != TAG_ARROW));
 }
 
+/* The head ends too early, and the statement behind it was taken for its last word: that is read again. */
+static bool is_unfinished(struct parser *p, const struct field *f, const struct tagged *at)
+{
+    if (f->kind != FIELD_ENUM || at->tag != TAG_WORD || at->at.begin != p->lexer.last_begin ||
+        enum_has(p, f->aux, at->value) || !lexer_begins_statement(&p->lexer, at->at))
+        return false;
+    build_unfinished(p, p->lexer.previous_end, at->at);
+    lexer_again(&p->lexer);
+    return true;
+}
+
 /* Gives the pushed values to the head fields, in the order of the table. */
 void build_stmt_head(struct parser *p)
 {
@@ -245,11 +268,14 @@ void build_stmt_head(struct parser *p)
             continue;
         if (at->tag == TAG_NONE && at++)
             continue;
-        if (!decode_field(p, p->stmt, f, &at)) {
-            p->stmt = NULL;
-            return;
-        }
-        p->stmt->written |= 1u << i;
+        if (is_unfinished(p, f, at))
+            break;
+        if (decode_field(p, p->stmt, f, &at))
+            p->stmt->written |= 1u << i;
+        else if (f->kind == FIELD_ENUM)
+            at++;
+        else
+            break;
     }
     p->n = 0;
 }
@@ -324,7 +350,7 @@ void build_stmt_end(struct parser *p, struct span at)
     (void)at;
 }
 
-/* The statement had a syntax error: what stands of it must not be seen. Its name counts, so that uses find it. */
+/* The statement had a syntax error. What stands of it stays, in an item that is damaged and not verified. */
 void build_stmt_drop(struct parser *p)
 {
     if (p->item)

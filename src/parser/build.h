@@ -68,6 +68,7 @@ struct parser {
     atom clause_name;
     struct span clause_at;
     u32 clause_mark;
+    u32 refused;                    /* where the newest value that was refused ends: what follows it follows from it */
     bool partial;                   /* the clause is `partial`, a part of the sharding */
 
     struct sharding sharding;       /* pending: written when its value ends */
@@ -97,7 +98,7 @@ void build_pin(struct parser *p, u64 name, struct span at, struct span digest);
 void build_parent(struct parser *p);
 void build_using(struct parser *p);
 void build_by(struct parser *p, u64 pass, u64 revision, struct span at);
-void build_body(struct parser *p, u32 at);
+void build_header(struct parser *p);
 void build_item_end(struct parser *p, u32 end);
 
 void build_stmt(struct parser *p, u64 keyword, struct span at);
@@ -131,6 +132,11 @@ void build_exhausted(struct parser *p, struct span at, const char *message);
 /* Always false; marks the item as damaged. */
 bool build_error(struct parser *p, struct span at, const char *code, const char *format, ...) PRINTF_LIKE(4, 5);
 void build_note(struct parser *p, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* At END something is missing: NEXT begins the next statement or field. */
+void build_unfinished(struct parser *p, u32 end, struct span next);
+
+bool enum_has(const struct parser *p, const struct enumeration *e, u64 word);
 
 /* decode.c: reads FIELD's value at *AT (up to END, a TAG_END) into S and moves on; false: reported. */
 bool decode_field(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at);

@@ -81,21 +81,42 @@ static void add_attribute(struct parser *p, u32 handle)
     p->attributes[p->n_attributes++] = handle;
 }
 
+static bool decode_clause(struct parser *p, const struct tagged **v)
+{
+    if (!p->attribute)
+        return p->clause && decode_field(p, target(p), p->clause, v);
+    u32 handle = decode_attribute(p, p->attribute, v);
+    if (handle)
+        add_attribute(p, handle);
+    return handle != 0;
+}
+
+/* The clause has no value, and the statement behind it was taken for one. */
+static bool value_missing(struct parser *p)
+{
+    const struct tagged *v = &p->stream[p->clause_mark];
+    if (p->n != p->clause_mark + 1 || v->tag != TAG_WORD || v->at.begin != p->lexer.last_begin || !lexer_begins_statement(&p->lexer, v->at))
+        return false;
+    const struct field *f = p->attribute ? p->attribute : p->clause;
+    return f && f->kind != FIELD_WORD && f->kind != FIELD_OPERATION && (f->kind != FIELD_ENUM || !enum_has(p, f->aux, v->value));
+}
+
 void build_clause_end(struct parser *p, struct span at)
 {
     struct span end = p->n > p->clause_mark ? p->stream[p->n - 1].at : p->clause_at;
+    if (value_missing(p)) {
+        build_error(p, (struct span){ p->clause_at.begin, p->clause_at.end }, "syntax.value.missing", "`%s` has no value",
+                    build_text(p, p->clause_at));
+        lexer_again(&p->lexer);
+        p->n = p->clause_mark;
+        return;
+    }
     build_push(p, TAG_END, 0, (struct span){ end.end, end.end });
     const struct tagged *v = &p->stream[p->clause_mark];
-    bool ok = false;
-    if (p->attribute) {
-        u32 handle = decode_attribute(p, p->attribute, &v);
-        if (handle)
-            add_attribute(p, handle);
-        ok = handle != 0;
-    } else if (p->clause) {
-        ok = decode_field(p, target(p), p->clause, &v);
-    }
-    if (ok && v->tag != TAG_END)
+    bool ok = decode_clause(p, &v);
+    if (!ok && target(p))
+        p->refused = end.end;
+    else if (ok && v->tag != TAG_END)
         build_error(p, v->at, "syntax.value.extra", "`%s` takes one value; `%s` is too much", build_text(p, p->clause_at),
                     build_text(p, v->at));
     p->n = p->clause_mark;

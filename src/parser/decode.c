@@ -80,7 +80,7 @@ static int find_word(struct parser *p, const struct enumeration *e, const struct
         if (names[i][0])
             out_printf(&o, o.n ? ", %s" : "%s", names[i]);
     out_char(&o, '\0');
-    build_error(p, at->at, "syntax.value.word", "`%s` is none of %s", at->tag == TAG_END ? "" : build_text(p, at->at), o.data);
+    build_error(p, at->at, "syntax.value.word", "`%s` is not one of %s", at->tag == TAG_END ? "" : build_text(p, at->at), o.data);
     if (near)
         build_note(p, "did you mean `%s`?", near);
     out_free(&o);
@@ -115,8 +115,8 @@ static bool read_integer(struct parser *p, const char *name, const struct tagged
         return build_error(p, at->at, "syntax.value.kind", "`%s` takes a whole number, and %s is not one", name, build_text(p, at->at));
     if (at->tag != TAG_QUANTITY || !qty_value(p->ctx->exprs, at->value, &n)) {
         bool negative = at->tag == TAG_QUANTITY && qty_is_negative(p->ctx->exprs, at->value);
-        return build_error(p, at->at, negative ? "quantity.negative" : "syntax.value.kind", "`%s` takes a number that is not negative, found `%s`", name,
-                           build_text(p, at->at));
+        return build_error(p, at->at, negative ? "quantity.negative" : "syntax.value.kind", "`%s` takes a whole number%s, found `%s`", name,
+                           negative ? " that is not negative" : "", build_text(p, at->at));
     }
     if (n > UINT64_MAX - 1)
         return build_error(p, at->at, "quantity.range", "`%s` is at most 18446744073709551614, found %s", name, build_text(p, at->at));
@@ -404,6 +404,12 @@ static bool decode_list(struct parser *p, struct stmt *s, const struct field *f,
 
 /* ---- Groups ---- */
 
+/* What messages call a group: in a head, its statement. */
+static const char *group_name(const struct parser *p, const struct stmt *s, const struct field *group)
+{
+    return group->place == PLACE_HEAD ? stmt_entity(p->item, s)->keyword : group->name;
+}
+
 static bool fact_element(struct parser *p, struct stmt *s, const struct field *group, const struct tagged **at, u32 *seen)
 {
     const struct field *facts = group->aux, *f = NULL;
@@ -416,7 +422,7 @@ static bool fact_element(struct parser *p, struct stmt *s, const struct field *g
         names[n++] = x->name;
     if (!f) {
         const char *near = nearest_name(build_text(p, (*at)->at), names, n);
-        build_error(p, (*at)->at, "syntax.fact.unknown", "`%s` has no fact `%s`", group->name, build_text(p, (*at)->at));
+        build_error(p, (*at)->at, "syntax.fact.unknown", "`%s` has no fact `%s`", group_name(p, s, group), build_text(p, (*at)->at));
         if (near)
             build_note(p, "did you mean `%s`?", near);
         return false;
@@ -431,8 +437,10 @@ static bool fact_element(struct parser *p, struct stmt *s, const struct field *g
 static bool decode_facts(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
 {
     u32 seen = 0;
+    const struct field *first = f->aux;
     if (!is_open(*at, '('))
-        return wrong(p, f, *at, "facts in parentheses, as `(operations 512, read 192)`");
+        return wrong(p, &(struct field){ .name = group_name(p, s, f) }, *at,
+                     arena_format(&p->ctx->diags->arena, "facts in parentheses, as `(%s 1, %s 2)`", first[0].name, first[1].name));
     for (++*at; (*at)->tag != TAG_CLOSE;) {
         if (!fact_element(p, s, f, at, &seen))
             return false;

@@ -48,12 +48,16 @@ static void bp_error(const struct span *at, struct parser *p, const char *messag
 %%
 file: %empty | file item | file error SYNC { yyerrok; } ;
 
-item: session "'{'" fields "'}'"        { build_item_end(p, @4.end); }
-    | layer header "'{'" stmts "'}'"    { build_item_end(p, @5.end); } ;
+item: session open fields "'}'"         { build_item_end(p, @4.end); }
+    | layer header open stmts "'}'"     { build_item_end(p, @5.end); }
+    | session bad_head open fields "'}'"    { build_item_end(p, @5.end); }
+    | layer bad_head open stmts "'}'"       { build_item_end(p, @5.end); } ;
+open: "'{'"                             { p->item->body = @1.end; } ;
+bad_head: error SYNC                    { yyerrok; p->n_pins = 0; } ;
 session: SESSION SYMBOL                 { build_item(p, $1, $2, @1, @2); build_session(p, @1); } ;
 layer: ITEM SYMBOL                      { build_item(p, $1, $2, @1, @2); } ;
 
-header: schema parent made              { build_body(p, @$.end); } ;
+header: schema parent made              { build_header(p); } ;
 schema: %empty | "'schema'" FLOAT       { build_schema(p, @2); } ;
 parent: %empty | "'from'" pin           { build_parent(p); } ;
 made: %empty

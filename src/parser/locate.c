@@ -138,15 +138,11 @@ struct loc locate(const struct item *it, const struct stmt *s, const char *field
     if (s->begin == NO_PLACE)
         return (struct loc){ 0 };
     bool session = it->kind->layer == LAYER_SESSION;
-    u32 offset = session ? it->body ? it->body : s->begin : s->begin;
+    u32 offset = session ? it->body : s->begin;
     struct loc head = session ? (struct loc){ it->src, s->begin, s->begin + (u32)strlen(it->kind->name) } : head_span(it, offset);
     struct walk w;
     begin(&w, it, offset);
-    if (session) {
-        w.stmts = 1;
-        while ((w.kind = lexer_next(&w.lexer, &w.value, &w.at)) != LBRACE && w.kind != END)
-            ;
-    }
+    w.stmts = session;
     while (field && advance(&w))
         if (w.depth == 0 && is_field(&w, field))
             return w.kind == ARROW ? behind_arrow(&w, text, head) : clause_span(&w, w.at, text);

@@ -1,63 +1,132 @@
 /* Syntax errors in words: what was found, what could stand there, and the nearest spelling. */
 #include "parser/build.h"
 
+#include "lexer/text.h"
+
 enum { FEW = 6 };
 
+/* What could stand there, in the words of a message. */
+struct expected {
+    const char *names[32];
+    size_t n;
+    bool item, value, operand, statement, clause, word;     /* kinds of things, each made of many tokens */
+};
+
 /* "'schema'" -> "schema"; other names are descriptions. */
-static const char *keyword_text(struct parser *p, const char *name)
+static const char *quoted_text(struct parser *p, const char *name)
 {
     size_t n = strlen(name);
     return n > 2 && name[0] == '\'' ? arena_copy(&p->ctx->diags->arena, name + 1, n - 2) : NULL;
 }
 
-static bool is_punctuation(const char *keyword)
+static bool is_keyword(const char *text)
 {
-    return !((keyword[0] >= 'a' && keyword[0] <= 'z') || (keyword[0] >= 'A' && keyword[0] <= 'Z'));
+    return text && ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
 }
 
-static void out_expected(struct out *o, const char **expected, int n)
+static bool is_one_of(const char *name, const char *const *names, size_t n)
 {
-    for (int i = 0; i < n; i++) {
-        out_string(o, i == 0 ? "" : i + 1 == n ? " or " : ", ");
-        out_string(o, expected[i]);
-    }
-    out_char(o, '\0');
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
 }
 
-/* Drops what only clutters: keywords where a plain word would do, and the recovery token. */
-static int reduce_expected(struct parser *p, const char **expected, int n)
+#define IS_ONE_OF(name, names) is_one_of(name, names, COUNT(names))
+
+static bool has(const char *const *names, int n, const char *name)
 {
-    bool word = false;
-    int kept = 0;
-    for (int i = 0; i < n; i++)
-        word = word || !strcmp(expected[i], "a word");
-    for (int i = 0; i < n; i++) {
-        const char *keyword = keyword_text(p, expected[i]);
-        bool clutter = !strcmp(expected[i], "the next statement") || !strcmp(expected[i], "an invalid token") ||
-                       (word && keyword && !is_punctuation(keyword)) || (word && !strncmp(expected[i], "a lineage", 9)) ||
-                       (word && !strncmp(expected[i], "a role", 6));
-        if (!clutter)
-            expected[kept++] = expected[i];
-    }
-    return kept;
+    return is_one_of(name, names, (size_t)n);
 }
 
-static const char *nearest_keyword(struct parser *p, const char *found, const char **expected, int n)
+/* The grammar is one for all layers: keywords of the others can't stand here. */
+static bool belongs_here(const struct parser *p, const char *keyword)
+{
+    atom a = intern_find(&p->ctx->names, keyword, strlen(keyword));
+    u32 scope = !p->item ? 0 : !p->item->body ? 1u << LAYERS : IN(p->item->kind->layer);
+    return a && a < p->n_known && p->keyword_layers[a] & scope;
+}
+
+static void classify(struct parser *p, struct expected *e, const char *const *names, int n)
+{
+    bool session = p->item && p->item->kind->layer == LAYER_SESSION;
+    e->item = has(names, n, "a layer, as `model.program`");
+    e->word = has(names, n, "a word");
+    e->value = has(names, n, "a string") && has(names, n, "a number");
+    e->operand = !e->value && has(names, n, "a number") && has(names, n, "a $symbol");
+    e->statement = !session && has(names, n, "'task'") && has(names, n, "'op'") && has(names, n, "'}'");
+    e->clause = e->word && has(names, n, "'from'") && has(names, n, "'}'");
+}
+
+/* Tokens that are part of a kind of thing, or that could always follow. */
+static bool is_covered(const struct parser *p, const struct expected *e, const char *name, const char *keyword)
+{
+    static const char *const values[] = {
+        "a dotted name", "a number", "a decimal number", "a string", "a @symbol", "a %value", "a $symbol",
+        "a type, as `tensor<4x8xf16>`", "'('", "'['", "'{'", "'-'", "a word",
+    };
+    static const char *const operators[] = { "'+'", "'-'", "'*'", "'floordiv'", "'ceildiv'" };
+    static const char *const operands[] = { "a number", "a decimal number", "a $symbol", "'('", "'max'", "'min'" };
+    static const char *const kinds[] = { "a lineage, as `generated`", "a role, as `input`" };
+    static const char *const clauses[] = { "a word", "'from'", "'implement'", "'sharding'", "'partial'", "'owners'", "'updates'" };
+    static const char *const never[] = { "the next statement", "an invalid token" };
+    if (IS_ONE_OF(name, never) || (e->value && IS_ONE_OF(name, values)) || (e->clause && IS_ONE_OF(name, clauses)))
+        return true;
+    if (IS_ONE_OF(name, operators) || (e->operand && IS_ONE_OF(name, operands)))
+        return true;
+    if ((e->word || e->statement) && (is_keyword(keyword) || IS_ONE_OF(name, kinds)))
+        return true;
+    return is_keyword(keyword) && !belongs_here(p, keyword);
+}
+
+static void add(struct expected *e, const char *name)
+{
+    if (e->n < COUNT(e->names))
+        e->names[e->n++] = name;
+}
+
+static int rank_of(const char *name)
+{
+    static const char *const closers[] = { "')'", "']'", "'}'", "'>'", "'{'" };
+    return IS_ONE_OF(name, closers) ? 2 : !strcmp(name, "','");
+}
+
+/* Descriptions first, then the comma, then what closes. */
+static void collect(struct parser *p, struct expected *e, const char *const *names, int n)
+{
+    classify(p, e, names, n);
+    if (e->item)
+        add(e, "an item, as `model.program @name`");
+    if (e->value)
+        add(e, "a value");
+    if (e->operand)
+        add(e, "an expression");
+    if (e->clause)
+        add(e, p->item->kind->layer == LAYER_SESSION ? "a field, as `name = value`" : "a clause");
+    if (e->statement)
+        add(e, "a statement");
+    for (int rank = 0; rank < 3 && !e->item; rank++)
+        for (int i = 0; i < n; i++)
+            if (rank_of(names[i]) == rank && !is_covered(p, e, names[i], quoted_text(p, names[i])))
+                add(e, names[i]);
+}
+
+static const char *nearest_keyword(struct parser *p, const char *found, const char *const *expected, int n)
 {
     static const char *const roles[] = { "input", "parameter", "constant", "state", "kv_cache", "optimizer_state" };
     const char *names[128];
     size_t k = 0;
     for (int i = 0; i < n && k < COUNT(names) - COUNT(roles); i++) {
-        const char *keyword = keyword_text(p, expected[i]);
-        if (keyword && !is_punctuation(keyword))
+        const char *keyword = quoted_text(p, expected[i]);
+        if (is_keyword(keyword) && belongs_here(p, keyword))
             names[k++] = keyword;
         for (size_t r = 0; !strncmp(expected[i], "a role", 6) && r < COUNT(roles); r++)
-            names[k++] = roles[r];
+            if (belongs_here(p, roles[r]))
+                names[k++] = roles[r];
     }
-    if (!p->item)
-        for (const struct dialect *const *d = p->ctx->dialects; *d; d++)
-            for (u32 i = 0; i < (*d)->n_kinds && k < COUNT(names); i++)
-                names[k++] = (*d)->kinds[i].name;
+    for (const struct dialect *const *d = p->ctx->dialects; !p->item && *d; d++)
+        for (u32 i = 0; i < (*d)->n_kinds && k < COUNT(names); i++)
+            names[k++] = (*d)->kinds[i].name;
     return nearest_name(found, names, k);
 }
 
@@ -66,36 +135,96 @@ static bool new_line_between(const struct parser *p, u32 from, u32 to)
     return from < to && memchr(p->src->text + from, '\n', to - from);
 }
 
+/* "a, b or c"; NULL when there are too many to be of use. */
+static const char *list_text(struct parser *p, const struct expected *e)
+{
+    struct out o;
+    if (!e->n || e->n > FEW)
+        return NULL;
+    out_memory(&o);
+    for (size_t i = 0; i < e->n; i++) {
+        out_string(&o, i == 0 ? "" : i + 1 == e->n ? " or " : ", ");
+        out_string(&o, e->names[i]);
+    }
+    const char *text = arena_copy(&p->ctx->diags->arena, o.data, o.n);
+    out_free(&o);
+    return text;
+}
+
+static void note_unclosed(struct parser *p)
+{
+    const struct item *it = p->item;
+    diag_note(p->ctx->diags, (struct loc){ p->src, it->begin, it->begin + (u32)strlen(it->kind->name) },
+              "the %s that begins here is not closed", it->kind->name);
+}
+
+static void report_unexpected(struct parser *p, struct span at, const char *const *names, int n)
+{
+    struct expected e = { 0 };
+    bool at_end = at.begin >= p->src->size, item = text_begins_item(p->ctx, p->src, at.begin);
+    const char *word = build_text(p, at), *near = at_end ? NULL : nearest_keyword(p, word, names, n);
+    const char *found = at_end ? "the end of the file" : arena_format(&p->ctx->diags->arena, "`%s`", word);
+    collect(p, &e, names, n);
+    const char *list = list_text(p, &e);
+    u32 end = p->lexer.previous_end;
+    struct span shown = at;
+    if (new_line_between(p, end, at.begin) && !(e.statement && !item && !e.clause) && !at_end && p->item)
+        shown = (struct span){ end, end };      /* something is missing at the line's end */
+    if (list)
+        build_error(p, shown, "syntax.expected", "expected %s, found %s", list, found);
+    else
+        build_error(p, shown, "syntax.unexpected", "%s can't stand here", found);
+    if (p->item && (at_end || item))
+        note_unclosed(p);
+    else if (near)
+        build_note(p, "did you mean `%s`?", near);
+}
+
+/* What a head field begins with. */
+static bool fits(const struct field *f, char first)
+{
+    switch (f->kind) {
+    case FIELD_SYMBOL_NAME:
+    case FIELD_REF: return first == '@';
+    case FIELD_VALUE_NAME:
+    case FIELD_VALUE_REF: return first == '%';
+    case FIELD_DOLLAR_NAME: return first == '$';
+    case FIELD_FACTS: return first == '(';
+    default: return first >= 'a' && first <= 'z';
+    }
+}
+
+/*
+ * The token before the faulty one begins a statement, which goes on as it should: so it was taken for the last word
+ * of the statement above it.
+ */
+static bool is_unfinished(const struct parser *p, struct span at)
+{
+    struct span before = { p->lexer.previous_begin, p->lexer.previous_end };
+    char first = p->src->text[at.begin];
+    if (!p->item || !p->item->body || !lexer_begins_statement(&p->lexer, before))
+        return false;
+    if (p->item->kind->layer == LAYER_SESSION)
+        return first == '=';
+    atom word = intern_find(&p->ctx->names, p->src->text + before.begin, before.end - before.begin);
+    u8 e = p->map->entity_of[word];
+    if (e == NO_FIELD)
+        return false;
+    const struct entity *entity = &p->item->kind->entities[e];
+    const struct field *f = entity->fields + (entity->flags & ENTITY_ROLE_KEYWORD ? 1 : 0);
+    return fits(f, first) || (f->presence == OPTIONAL && fits(f + 1, first));
+}
+
 void report_syntax_error(struct parser *p, struct span at, bool invalid, const char **expected, int n)
 {
+    bool follows = p->refused && p->refused == p->lexer.previous_end;
     if (invalid) {
         build_error(p, at, p->lexer.fault_code, "%s", p->lexer.fault);
-        lexer_panic(&p->lexer);
-        return;
+    } else if (is_unfinished(p, at)) {
+        build_unfinished(p, p->lexer.before_end, (struct span){ p->lexer.previous_begin, p->lexer.previous_end });
+        lexer_step_back(&p->lexer);
+    } else if (!follows) {
+        report_unexpected(p, at, expected, n);
     }
-    bool at_end = at.begin >= p->src->size;
-    const char *found = at_end ? "the end of the file" : arena_format(&p->ctx->diags->arena, "`%s`", build_text(p, at));
-    const char *near = at_end ? NULL : nearest_keyword(p, build_text(p, at), expected, n);
-    n = reduce_expected(p, expected, n);
-    bool statement = false;
-    for (int i = 0; i < n; i++)
-        statement = statement || !strcmp(expected[i], "'task'") || !strcmp(expected[i], "'op'");
-    struct out o;
-    out_memory(&o);
-    if (n && n <= FEW)
-        out_expected(&o, expected, n);
-    struct span shown = at;
-    if (new_line_between(p, p->lexer.previous_end, at.begin) && !statement && !at_end)
-        shown = (struct span){ p->lexer.previous_end, p->lexer.previous_end };     /* something is missing at a line's end */
-    if (o.n)
-        build_error(p, shown, "syntax.expected", "expected %s, found %s", o.data, found);
-    else
-        build_error(p, shown, "syntax.unexpected", p->item ? "%s can't stand here" : "%s does not begin an item", found);
-    if (near)
-        build_note(p, "did you mean `%s`?", near);
-    else if (at_end && p->item)
-        diag_note(p->ctx->diags, (struct loc){ p->src, p->item->begin, p->item->begin + (u32)strlen(p->item->kind->name) },
-                  "the item that begins here is not closed");
-    out_free(&o);
-    lexer_panic(&p->lexer);
+    lexer_panic(&p->lexer, p->item && !p->item->body);
 }

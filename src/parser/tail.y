@@ -87,6 +87,7 @@ entry: SYMBOL                           { build_entry(p, TAG_SYMBOL, $1, @1); }
                                           build_entry(p, TAG_WORD, $3, @3); }
      | WORD expr keyword                { build_push(p, TAG_WORD, $1, @1); build_push(p, TAG_QUANTITY, $2, @2);
                                           build_entry(p, TAG_WORD, $3, @3); }
+     | WORD FLOAT                       { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_FLOAT, $2, @2); }
      | keyword                          { build_entry(p, TAG_WORD, $1, @1); }
      | keyword VALUE                    { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_VALUE, $2, @2); }
      | keyword expr                     { build_push(p, TAG_WORD, $1, @1); build_entry(p, TAG_QUANTITY, $2, @2); } ;
