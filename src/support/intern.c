@@ -18,63 +18,9 @@ void interner_free(struct interner *t)
     block_free(t->atoms, t->cap * sizeof *t->atoms);
 }
 
-/* ---- Short texts, word by word: most are keywords of a few bytes, and a call costs more than the work ---- */
-
-static u64 load64(const char *text)
-{
-    u64 word;
-    memcpy(&word, text, sizeof word);
-    return word;
-}
-
-static u64 load32(const char *text)
-{
-    u32 word;
-    memcpy(&word, text, sizeof word);
-    return word;
-}
-
-/* A text of up to 16 bytes as two words, so that texts of one length are equal when their words are. */
-static void load_short(const char *text, size_t length, u64 words[2])
-{
-    const unsigned char *byte = (const unsigned char *)text;
-    words[1] = 0;
-    if (length >= 8) {
-        words[0] = load64(text);
-        words[1] = load64(text + length - 8);
-    } else if (length >= 4) {
-        words[0] = load32(text) | load32(text + length - 4) << 32;
-    } else {
-        words[0] = length ? byte[0] | (u64)byte[length / 2] << 8 | (u64)byte[length - 1] << 16 : 0;
-    }
-}
-
-enum { SHORT = 16, HASH_BITS = 30 };
-
-/* Both halves of a 128-bit product, folded. */
-static u64 mix(u64 a, u64 b)
-{
-    u128 product = (u128)a * b;
-    return (u64)product ^ (u64)(product >> 64);
-}
-
 static u32 hash_of(const char *text, size_t length)
 {
-    u64 words[2];
-    if (length > SHORT)
-        return (u32)(XXH3_64bits(text, length) >> (64 - HASH_BITS));
-    load_short(text, length, words);
-    return (u32)(mix(words[0] ^ 0x9e3779b97f4a7c15u, words[1] ^ 0xd1b54a32d192ed03u ^ length) >> (64 - HASH_BITS));
-}
-
-static bool same_text(const char *a, const char *b, size_t length)
-{
-    u64 x[2], y[2];
-    if (length > SHORT)
-        return !memcmp(a, b, length);
-    load_short(a, length, x);
-    load_short(b, length, y);
-    return x[0] == y[0] && x[1] == y[1];
+    return (u32)XXH3_64bits(text, length) >> 2;
 }
 
 /* ---- Forms ---- */
@@ -121,7 +67,7 @@ static u32 *find_slot(const struct interner *t, const char *text, size_t length,
     for (u32 i = hash & t->mask;; i = (i + 1) & t->mask) {
         const struct interned *at = &t->atoms[t->slots[i]];
         if (!t->slots[i] ||
-            (at->hash == hash && at->length == length && same_text(at->text, text, length)))
+            (at->hash == hash && at->length == length && !memcmp(at->text, text, length)))
             return &t->slots[i];
     }
 }
