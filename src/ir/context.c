@@ -48,6 +48,9 @@ void context_init(struct context *ctx, const struct dialect *const *dialects, st
 
 void context_free(struct context *ctx)
 {
+    if (ctx->item_of)
+        block_free(ctx->item_of, ctx->n_item_of * sizeof *ctx->item_of);
+    ctx->item_of = NULL;
     types_free(ctx->types);
     interner_free(&ctx->names);
     arena_free(&ctx->arena);

@@ -6,6 +6,7 @@
 #include "ir/type.h"
 #include "support/intern.h"
 
+struct item;
 struct stmt;
 
 struct context {
@@ -18,6 +19,8 @@ struct context {
     const struct operation **operation_of;  /* by atom, for atoms below n_operations */
     u32 n_operations;
     u32 n_known;                            /* atoms of the dialects' own words */
+    struct item **item_of;                  /* by atom, below n_item_of: the newest item of that name, see module_find */
+    u32 n_item_of;
     /*
      * Finds the text of a part of a statement for a message: the clause FIELD (or NULL: the statement's first line),
      * and in it the INDEX-th occurrence of the token TEXT (or NULL: the whole clause). Set by the parser.

@@ -20,6 +20,37 @@ WORD_TABLE(symbol_kind, { "integer", "a positive integer" })
 WORD_TABLE(reduction,
     { "none", "" }, { "sum", "" }, { "max", "" }, { "min", "" }, { "product", "" })
 
+/* ---- Items by name: a list of namesakes a name, since a file and what passes make of it stand side by side ---- */
+
+static struct item *newest(const struct context *ctx, atom name)
+{
+    return name < ctx->n_item_of ? ctx->item_of[name] : NULL;
+}
+
+static void enter_name(struct item *it)
+{
+    struct context *ctx = it->ctx;
+    u32 old = ctx->n_item_of, wanted = old ? old : 1024;
+    while (wanted <= it->name)
+        wanted *= 2;
+    if (wanted > old) {
+        ctx->item_of = block_grow(ctx->item_of, old * sizeof *ctx->item_of, wanted * sizeof *ctx->item_of);
+        ctx->n_item_of = wanted;
+    }
+    it->namesake = ctx->item_of[it->name];
+    ctx->item_of[it->name] = it;
+}
+
+static void leave_name(struct item *it)
+{
+    if (!it->ctx->item_of)
+        return;
+    struct item **at = &it->ctx->item_of[it->name];
+    while (*at != it)
+        at = &(*at)->namesake;
+    *at = it->namesake;
+}
+
 struct item *item_new(struct context *ctx, const struct item_kind *kind, atom name)
 {
     struct arena arena;
@@ -29,6 +60,7 @@ struct item *item_new(struct context *ctx, const struct item_kind *kind, atom na
     it->header.begin = it->header.parent.begin = NO_PLACE;
     it->blank = ARENA_ARRAY(&it->arena, struct stmt *, kind->n_entities);
     *VEC_PUSH(it->pool, it->n_pool, it->cap_pool) = 0;      /* handle 0: the empty list */
+    enter_name(it);
     return it;
 }
 
@@ -40,6 +72,7 @@ static void symtab_free(struct symtab *t)
 
 void item_free(struct item *it)
 {
+    leave_name(it);
     symtab_free(&it->symbols);
     symtab_free(&it->values);
     symtab_free(&it->dollars);
@@ -268,13 +301,19 @@ void module_free(struct module *m)
 
 void module_add(struct module *m, struct item *it)
 {
+    it->index = m->n;
     *VEC_PUSH(m->items, m->n, m->cap) = it;
 }
 
+/* Lists of items are also cut and joined by hand, so an index is only believed where it proves right. */
 struct item *module_find(const struct module *m, atom name)
 {
-    for (u32 i = 0; i < m->n; i++)
+    struct item *candidates = newest(m->ctx, name), *found = NULL;
+    for (struct item *it = candidates; it; it = it->namesake)
+        if (it->index < m->n && m->items[it->index] == it && (!found || it->index < found->index))
+            found = it;
+    for (u32 i = 0; candidates && !found && i < m->n; i++)
         if (m->items[i]->name == name)
-            return m->items[i];
-    return NULL;
+            found = m->items[i];
+    return found;
 }

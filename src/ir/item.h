@@ -80,6 +80,8 @@ struct item {
     struct symtab symbols, values, dollars;     /* @, %, $ */
     struct arena arena;
     struct stmt **blank;            /* by entity: a statement with every fallback set, or NULL; see item_add */
+    struct item *namesake;          /* an older item of the same name in the context, or NULL */
+    u32 index;              /* where module_add put it: a guess for module_find */
     const struct source *src;       /* NULL: made by a pass */
     u32 begin, body, end;   /* offsets of the keyword, behind `{`, and behind `}` */
     struct digest digest;   /* none until item_digest computed it */

@@ -111,7 +111,7 @@ void build_item(struct parser *p, u64 kind, u64 name, struct span at, struct spa
 {
     const struct interned *text = &p->ctx->names.atoms[kind];
     const struct item_kind *k = context_item_kind(p->ctx, text->text, text->length);
-    struct item *it = item_new(p->ctx, k, (atom)name), *twin = module_find(p->module, (atom)name);
+    struct item *twin = module_find(p->module, (atom)name), *it = item_new(p->ctx, k, (atom)name);
     it->src = p->src;
     it->begin = at.begin;
     it->header.begin = name_at.begin;
@@ -347,7 +347,7 @@ void build_stmt_end(struct parser *p, struct span at)
     if (p->item->kind->settle)
         p->item->kind->settle(p->item, p->stmt);
     p->stmt = NULL;
-    (void)at;
+    source_release(p->src, at.begin, &p->released);
 }
 
 /* The statement had a syntax error. What stands of it stays, in an item that is damaged and not verified. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, FIRST_CHUNK = 16 << 10, LAST_CHUNK = 16 << 20 };
+enum { HUGE_PAGE = 2 << 20, FIRST_CHUNK = 1 << 10, LAST_CHUNK = 16 << 20 };
 
 struct arena_chunk {
     struct arena_chunk *next;
