@@ -13,6 +13,12 @@ static int bad(struct lexer *l, const char *code, const char *message)
     return BAD;
 }
 
+/* The atom of a text of the source. A mapped file may leave memory behind the lexer: new names are then copied. */
+static atom name_of(struct lexer *l, const char *text, size_t length)
+{
+    return l->src->is_file ? intern(&l->ctx->names, text, length) : intern_borrowed(&l->ctx->names, text, length);
+}
+
 static void record(struct lexer *l, enum trivia_kind kind, const char *from, const char *to)
 {
     u32 begin = (u32)(from - l->src->text);
@@ -27,7 +33,7 @@ static void record(struct lexer *l, enum trivia_kind kind, const char *from, con
 
 static int word(struct lexer *l, u64 *value)
 {
-    atom a = intern_borrowed(&l->ctx->names, l->token, (size_t)(l->cursor - l->token));
+    atom a = name_of(l, l->token, (size_t)(l->cursor - l->token));
     *value = a;
     if (a >= l->ctx->n_known || !l->keyword[a])
         return WORD;
@@ -38,7 +44,7 @@ static int word(struct lexer *l, u64 *value)
 /* Between items, a dotted word may name an item kind, and then decides which keywords follow. */
 static int dotted(struct lexer *l, u64 *value)
 {
-    *value = intern_borrowed(&l->ctx->names, l->token, (size_t)(l->cursor - l->token));
+    *value = name_of(l, l->token, (size_t)(l->cursor - l->token));
     if (l->braces)
         return DOTTED;
     const struct item_kind *kind = context_item_kind(l->ctx, l->token, (size_t)(l->cursor - l->token));
@@ -81,7 +87,7 @@ static int quoted(struct lexer *l, u64 *value, int kind)
 
 static int name(struct lexer *l, u64 *value, int kind)
 {
-    *value = intern_borrowed(&l->ctx->names, l->token + 1, (size_t)(l->cursor - l->token - 1));
+    *value = name_of(l, l->token + 1, (size_t)(l->cursor - l->token - 1));
     return kind;
 }
 
@@ -148,7 +154,7 @@ static int shape_token(struct lexer *l, u64 *value)
                           l->cursor++;
                           return kind == INTEGER ? DIM : kind; }
     letter [A-Za-z0-9]* { l->cursor = (const char *)at;
-                          *value = intern_borrowed(&l->ctx->names, l->token, (size_t)(l->cursor - l->token));
+                          *value = name_of(l, l->token, (size_t)(l->cursor - l->token));
                           l->shape = 0;
                           return ELEMENT; }
     "("                 { l->cursor = (const char *)at; return open(l, LPAREN); }

@@ -49,6 +49,7 @@ struct parser {
     const u8 *keyword_layers;
     u32 n_known;
     u32 max_errors;
+    u32 released;                   /* see source_release */
 
     struct item *item;
     const struct kind_map *map;     /* of the current item kind */

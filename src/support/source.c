@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,33 @@ static const char *read_all(int fd, char **text, size_t *size, size_t *cap)
     }
 }
 
+enum { LARGE_FILE = 32 << 20, RELEASE = 8 << 20 };
+
+/* A large regular file is mapped, not copied; a page behind it holds the NUL, if its last page is full. */
+static const char *map_file(int fd, size_t size, char **text, size_t *cap)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *cap = (size / page + 1) * page;
+    char *at = mmap(NULL, *cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return strerror(errno);
+    if (mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        munmap(at, *cap);
+        return strerror(errno);
+    }
+    *text = at;
+    return NULL;
+}
+
+void source_release(const struct source *s, u32 offset, u32 *released)
+{
+    if (!s->is_file || offset - *released < RELEASE)
+        return;
+    u32 until = offset & ~(u32)(RELEASE - 1);
+    madvise((char *)s->text + *released, until - *released, MADV_DONTNEED);
+    *released = until;
+}
+
 const char *source_read(struct source *s, const char *path)
 {
     bool standard = !strcmp(path, "-");
@@ -38,27 +66,33 @@ const char *source_read(struct source *s, const char *path)
     size_t cap = 64 << 10, size = 0;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
         cap = (size_t)st.st_size + 2;
-    char *text = block_grow(NULL, 0, cap);
-    const char *fault = read_all(fd, &text, &size, &cap);
+    bool large = cap > LARGE_FILE && cap < UINT32_MAX;
+    char *text = large ? NULL : block_grow(NULL, 0, cap);
+    const char *fault = large ? map_file(fd, size = cap - 2, &text, &cap) : read_all(fd, &text, &size, &cap);
     if (!standard)
         close(fd);
     if (fault) {
-        block_free(text, cap);
+        if (!large)
+            block_free(text, cap);
         return fault;
     }
-    text[size] = '\0';
-    *s = (struct source){ standard ? "<stdin>" : path, text, (u32)size, 1, cap };
+    if (!large)
+        text[size] = '\0';
+    *s = (struct source){ .name = standard ? "<stdin>" : path, .text = text, .size = (u32)size, .first_line = 1, .mapped = cap,
+                          .is_file = large };
     return NULL;
 }
 
 void source_borrow(struct source *s, const char *name, const char *text, size_t size)
 {
-    *s = (struct source){ name, text, (u32)size, 1, 0 };
+    *s = (struct source){ .name = name, .text = text, .size = (u32)size, .first_line = 1 };
 }
 
 void source_free(struct source *s)
 {
-    if (s->mapped)
+    if (s->mapped && s->is_file)
+        munmap((char *)s->text, s->mapped);
+    else if (s->mapped)
         block_free((char *)s->text, s->mapped);
     s->mapped = 0;
 }

@@ -10,6 +10,7 @@ struct source {
     u32 size;
     u32 first_line;         /* number of the first line: 1, or later in a split file */
     size_t mapped;          /* bytes to give back in source_free; 0 when the text is borrowed */
+    bool is_file;           /* the text is the file itself, mapped: see source_release */
 };
 
 /* [begin, end) in a source; src NULL is "nowhere". */
@@ -27,6 +28,12 @@ struct position {
 const char *source_read(struct source *s, const char *path);
 void source_borrow(struct source *s, const char *name, const char *text, size_t size);
 void source_free(struct source *s);
+
+/*
+ * Says that the text before OFFSET was read: of a large file it need not stay in memory, and is fetched again when a
+ * message or a comment asks for it. Costs nothing otherwise. RELEASED is the caller's, how far it was said before.
+ */
+void source_release(const struct source *s, u32 offset, u32 *released);
 
 struct position source_position(const struct source *s, u32 offset);
 

@@ -54,7 +54,9 @@ struct parts {
 
 static void add_part(struct parts *p, const struct source *whole, const char *from, const char *to, u32 first_line)
 {
-    struct source part = { whole->name, from, (u32)(to - from), first_line, 0 };
+    bool all = from == whole->text && (u32)(to - from) == whole->size;
+    struct source part = { .name = whole->name, .text = from, .size = (u32)(to - from), .first_line = first_line,
+                           .is_file = all && whole->is_file };
     *VEC_PUSH(p->parts, p->n, p->cap) = part;
 }
 
