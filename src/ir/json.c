@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-enum { SAFE_BITS = 53 };    /* whole numbers that every reader of JSON keeps */
-
 static void text(struct out *o, const char *s)
 {
     out_json_string(o, s, strlen(s));
@@ -49,7 +47,7 @@ static void ref(struct out *o, const struct interner *names, u32 r)
 
 static void number(struct out *o, u128 value)
 {
-    bool safe = value >> SAFE_BITS == 0;
+    bool safe = value >> JSON_SAFE_BITS == 0;
     out_string(o, safe ? "" : "\"");
     out_u128(o, value);
     out_string(o, safe ? "" : "\"");

@@ -12,6 +12,8 @@
 
 #include "ir/item.h"
 
+enum { JSON_SAFE_BITS = 53 };   /* whole numbers that every reader of JSON keeps */
+
 /* One object, no newline behind it. Computes the item's digest. */
 void json_item(struct out *o, struct item *it);
 

@@ -265,6 +265,17 @@ static void json_work(struct out *o, const struct training_report *r, const char
 }
 
 /* Storage of one layer may be negative: it gives back what another layer counts. */
+static void signed_member(struct out *o, const struct training_report *r, const char *name, qty value)
+{
+    qty magnitude;
+    if (!qty_is_negative(r->ctx->exprs, value) || qty_sub(r->ctx->exprs, 0, value, &magnitude) != EXPR_OK) {
+        member(o, r, name, value, false);
+        return;
+    }
+    const char *quote = magnitude >> JSON_SAFE_BITS ? "\"" : "";
+    out_printf(o, ",\"%s\":%s-%s%s", name, quote, qty_text(r->ctx, magnitude), quote);
+}
+
 static void json_layer(struct out *o, const struct training_report *r, u32 i)
 {
     const struct block_layer *l = &r->block->layers[i];
@@ -284,7 +295,7 @@ static void json_layer(struct out *o, const struct training_report *r, u32 i)
     member(o, r, "gradient_bytes_unsharded", l->gradient_bytes_unsharded, false);
     member(o, r, "optimizer_bytes", l->optimizer_bytes, false);
     member(o, r, "working", l->working, false);
-    member(o, r, "stored", l->stored, false);
+    signed_member(o, r, "stored", l->stored);
     out_char(o, '}');
 }
 

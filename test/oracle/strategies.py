@@ -19,7 +19,7 @@ PHASES = {"fw": "forward", "agrad": "activation_gradient", "wgrad": "weight_grad
 
 class Comparison:
     def __init__(self, row):
-        self.row, self.cells, self.declared, self.other = row, 0, set(), []
+        self.row, self.cells, self.layers, self.gaps, self.declared, self.other = row, 0, 0, 0, set(), []
 
     def __call__(self, column, ours, cells=None, gap=0, why=""):
         """OURS must be the oracle's COLUMN (of CELLS, or of the row) plus GAP, which is declared as WHY."""
@@ -28,7 +28,13 @@ class Comparison:
         if ours != expected + gap:
             self.other.append(f"{column} is {ours}, not {expected} + {gap}")
         elif gap:
+            self.gaps += 1
             self.declared.add(why)
+
+    def word(self, column, ours, cells):
+        self.cells += 1
+        if ours != cells[column]:
+            self.other.append(f"{column} is {ours}, not {cells[column]}")
 
 
 STORED = "inputs that nothing can rebuild are stored"
@@ -101,7 +107,7 @@ def compare_summary(c, summary):
 
 
 def compare_layers(c, d, layers):
-    """Each layer's work in each phase; of a collective, its message too."""
+    """Each layer's tasks in each phase; of a collective, its message too."""
     row = c.row
     for name, cells in zip(LAYERS, layers):
         shares = row.share_gap(int(cells["weight_elems"]))
@@ -120,6 +126,61 @@ def compare_layers(c, d, layers):
             repeated = cells["base_re_comm_kind"] != "none"
             c("fw_flops", d.sum("recommunication", "operations", layer=name), cells if repeated else {"fw_flops": 0})
             c("fw_mem", d.sum("recommunication", "read", "write", layer=name), cells if repeated else {"fw_mem": 0})
+
+
+def moved(work):
+    return int(work["read"]) + int(work["write"])
+
+
+def compare_layer_forward(c, ours, cells):
+    forward = ours["forward"]
+    c("fw_flops", int(forward["operations"]), cells)
+    c("fw_mem", moved(forward), cells)
+    c("weight_bytes", int(ours["weight_bytes"]), cells)
+    c("act_bytes", int(ours["activation_bytes"]), cells)
+    c("out_bytes", int(ours["output_bytes"]), cells)
+    c("act_working_add", int(ours["working"]), cells)
+    c.word("base_fw_comm_kind", ours["forward_collective"], cells)
+    c("base_fw_comm_bytes", int(forward["message"]), cells)
+
+
+def compare_layer_training(c, name, ours, cells):
+    row, forward, gradient = c.row, ours["forward"], ours["activation_gradient"]
+    shares = row.share_gap(int(cells["weight_elems"]))
+    state = row.optimizer_bytes() * shares
+    repeated = ours["repeated_collective"] != "none"
+    c("agrad_flops", int(gradient["operations"]), cells)
+    c("agrad_mem", moved(gradient), cells)
+    c("wgrad_flops", int(ours["weight_gradient"]["operations"]), cells)
+    c("wgrad_mem", moved(ours["weight_gradient"]), cells)
+    c("optim_flops", int(ours["optimizer"]["operations"]), cells, 11 * shares, SHARES)
+    c("optim_mem", moved(ours["optimizer"]), cells, state, SHARES)
+    c("recompute", ours["recomputed"], cells)
+    c("recomm", ours["repeated"], cells)
+    c("re_flops", int(forward["operations"]) if ours["recomputed"] else 0, cells)
+    c("re_mem", moved(forward) if ours["recomputed"] else 0, cells)
+    c("act_grad_bytes", int(ours["activation_gradient_bytes"]), cells)
+    c("weight_grad_bytes", int(ours["gradient_bytes"]), cells, row.element * shares, SHARES)
+    c("weight_grad_bytes_fp32", int(ours["gradient_bytes_unsharded"]), cells)
+    c("optim_bytes", int(ours["optimizer_bytes"]), cells, state, SHARES)
+    c("act_storage_add", int(ours["stored"]), cells, int(cells["act_bytes"]) * row.dropped(name), STORED)
+    c.word("base_bw_comm_kind", ours["gradient_collective"], cells)
+    c("base_bw_comm_bytes", int(gradient["message"]), cells)
+    c.word("base_re_comm_kind", ours["repeated_collective"], cells)
+    c("base_re_comm_bytes", int(forward["message"]) if repeated else 0, cells)
+
+
+def compare_layer_summary(c, summary, layers):
+    """Each layer as --summary=json prints it: work, bytes, what it adds to the block's memory, its collectives."""
+    printed = [ours["name"] for ours in summary["layers"]]
+    if printed != LAYERS:
+        c.other.append(f"--summary has the layers {printed}")
+        return
+    for name, ours, cells in zip(LAYERS, summary["layers"], layers):
+        c.layers += 1
+        compare_layer_forward(c, ours, cells)
+        if c.row.training:
+            compare_layer_training(c, name, ours, cells)
 
 
 def compare_row(bp_opt, row, layers, text=None):
@@ -146,6 +207,7 @@ def compare_row(bp_opt, row, layers, text=None):
             compare_stage(c, d, gap)
     compare_summary(c, summary)
     compare_layers(c, d, layers)
+    compare_layer_summary(c, summary, layers)
     return c
 
 
@@ -157,39 +219,66 @@ def layers_of(directory):
     return layers
 
 
-def main(path, directory):
-    bp_opt, layers = BpOpt(path), layers_of(directory)
-    passed = failed = cells = refused = 0
-    skipped, declared, models = {}, {}, {}
-    for row in map(Row, table(directory, "calculon-totals.tsv")):
-        why = row.out_of_scope()
-        if why:
-            skipped[why] = skipped.get(why, 0) + 1
-            continue
-        if len(layers.get(row.id, [])) != len(LAYERS):
-            print(f"{row.id}: {len(layers.get(row.id, []))} layers, not {len(LAYERS)}")
-            failed += 1
-            continue
-        c = compare_row(bp_opt, row, layers[row.id])
-        if c is None:
-            refused += 1
-            continue
+class Report:
+    """What all rows came to."""
+
+    def __init__(self):
+        self.rows = self.failed = self.refused = self.cells = self.layers = self.gaps = self.other = 0
+        self.skipped, self.declared, self.models = {}, {}, {}
+
+    def skip(self, why):
+        self.skipped[why] = self.skipped.get(why, 0) + 1
+
+    def fail(self, row, line):
+        print(f"{row.id} {row.model}: {line}")
+        self.failed += 1
+        self.other += 1
+
+    def add(self, c):
+        row = c.row
         for line in c.other[:SHOWN]:
             print(f"{row.id} {row.model}: {line}")
-        passed, failed, cells = passed + (not c.other), failed + bool(c.other), cells + c.cells
+        self.rows += not c.other
+        self.failed += bool(c.other)
+        self.cells += c.cells
+        self.layers += c.layers
+        self.gaps += c.gaps
+        self.other += len(c.other)
         for reason in c.declared:
-            declared.setdefault(reason, []).append(row.id)
-        models.setdefault(row.model, ([], []))[not row.training].append(row.id)
-    for reason, n in skipped.items():
-        print(f"{n} rows not derived: {reason}")
-    print(f"{refused} rows refused as they stand and on one stage")
-    for reason, ids in sorted(declared.items()):
-        print(f"{len(ids)} rows declared: {reason}: {' '.join(ids)}")
-    for model, (training, forward) in sorted(models.items()):
-        print(f"{model}: {len(training)} strategies {' '.join(training)}; forward only {' '.join(forward) or 'none'}")
-    print(f"{cells} cells compared")
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0 or passed == 0
+            self.declared.setdefault(reason + " (p2p_rs_ag)" * row.edge_differs, []).append(row.id)
+        self.models.setdefault(row.model, ([], []))[not row.training].append(row.id)
+
+    def print(self):
+        training, forward = (sum(len(ids[i]) for ids in self.models.values()) for i in (0, 1))
+        print(f"\nthrough bp-opt: training rows {training}, inference rows {forward}, rows of layers {self.layers}")
+        for reason, n in self.skipped.items():
+            print(f"  {n} not derived: {reason}")
+        print(f"  {self.refused} refused as they stand and on one stage")
+        print(f"through bp-opt: cells {self.cells}, equal {self.cells - self.gaps - self.other}, declared {self.gaps}, "
+              f"other {self.other}")
+        for reason, ids in sorted(self.declared.items()):
+            print(f"  {len(ids)} rows declared: {reason}: {' '.join(ids)}")
+        for model, (training, forward) in sorted(self.models.items()):
+            print(f"{model}: {len(training)} strategies {' '.join(training)}; forward only {' '.join(forward) or 'none'}")
+        print(f"{self.rows} passed, {self.failed} failed")
+
+
+def main(path, directory):
+    bp_opt, layers, report = BpOpt(path), layers_of(directory), Report()
+    for row in map(Row, table(directory, "calculon-totals.tsv")):
+        why, n = row.out_of_scope(), len(layers.get(row.id, []))
+        if why:
+            report.skip(why)
+        elif n != len(LAYERS):
+            report.fail(row, f"{n} layers, not {len(LAYERS)}")
+        else:
+            c = compare_row(bp_opt, row, layers[row.id])
+            if c:
+                report.add(c)
+            else:
+                report.refused += 1
+    report.print()
+    return report.failed != 0 or report.rows == 0
 
 
 if __name__ == "__main__":
