@@ -51,28 +51,34 @@ static int compare_names(const struct interner *names, atom a, atom b)
     return c ? c : (x->length > y->length) - (x->length < y->length);
 }
 
-/* Insertion sort of key, value pairs: notes are small, and a long one that is already sorted costs nothing. */
-static void sort_pairs(const struct interner *names, u32 *pairs, u32 n)
+/* Merge sort of key, value pairs; what is in order already costs a comparison each. */
+static void sort_pairs(const struct interner *names, u32 (*pairs)[2], u32 (*scratch)[2], u32 n)
 {
-    for (u32 i = 1; i < n; i++)
-        for (u32 k = i; k && compare_names(names, pairs[2 * k - 2], pairs[2 * k]) > 0; k--)
-            for (u32 w = 0; w < 2; w++) {
-                u32 spare = pairs[2 * k + w];
-                pairs[2 * k + w] = pairs[2 * k - 2 + w];
-                pairs[2 * k - 2 + w] = spare;
-            }
+    u32 half = n / 2, i = 0, j = half, k = 0;
+    if (n < 2)
+        return;
+    sort_pairs(names, pairs, scratch, half);
+    sort_pairs(names, pairs + half, scratch, n - half);
+    if (compare_names(names, pairs[half - 1][0], pairs[half][0]) <= 0)
+        return;
+    while (i < half || j < n) {
+        u32 *next = j == n || (i < half && compare_names(names, pairs[i][0], pairs[j][0]) <= 0) ? pairs[i++] : pairs[j++];
+        memcpy(scratch[k++], next, sizeof *scratch);
+    }
+    memcpy(pairs, scratch, n * sizeof *pairs);
 }
 
+/* The list KIND, WORDS…; a dict's pairs sorted. */
 static u32 put_words(struct item *it, u32 kind, const u32 *words, u32 n)
 {
-    u32 small[8], *copy = n < COUNT(small) ? small : malloc((n + 1) * sizeof *copy);
+    u32 small[16], *copy = 2 * n < COUNT(small) ? small : malloc((2 * (size_t)n + 1) * sizeof *copy);
     if (!copy)
         abort();
     copy[0] = kind;
     if (n)
         memcpy(copy + 1, words, n * sizeof *copy);
     if (kind == ATTR_DICT)
-        sort_pairs(&it->ctx->names, copy + 1, n / 2);
+        sort_pairs(&it->ctx->names, (u32 (*)[2])(copy + 1), (u32 (*)[2])(copy + 1 + n), n / 2);
     u32 handle = item_list(it, copy, n + 1);
     if (copy != small)
         free(copy);

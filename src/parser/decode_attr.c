@@ -47,9 +47,6 @@ static u32 decode_list(struct parser *p, const struct tagged **at)
 static bool decode_entry(struct parser *p, const struct tagged **at, struct words *w)
 {
     const struct tagged *key = *at;
-    for (u32 i = 0; i < w->n; i += 2)
-        if (w->v[i] == (u32)key->value)
-            return build_error(p, key->at, "syntax.clause.doubled", "`%s` is written twice", build_text(p, key->at));
     if (key[1].tag != TAG_EQUAL)
         return build_error(p, key->at, "syntax.value.kind", "expected `%s = value`", build_text(p, key->at));
     *at += 2;
@@ -59,8 +56,44 @@ static bool decode_entry(struct parser *p, const struct tagged **at, struct word
     return value != 0;
 }
 
+static int by_atom(const void *left, const void *right)
+{
+    const u32 *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* A key that stands twice in W, or 0. */
+static atom doubled_key(const struct words *w)
+{
+    u32 n = w->n / 2, small[16], *keys = n < COUNT(small) ? small : malloc(n * sizeof *keys);
+    atom found = 0;
+    if (!keys)
+        abort();
+    for (u32 i = 0; i < n; i++)
+        keys[i] = w->v[2 * i];
+    qsort(keys, n, sizeof *keys, by_atom);
+    for (u32 i = 1; i < n && !found; i++)
+        found = keys[i] == keys[i - 1] ? keys[i] : 0;
+    if (keys != small)
+        free(keys);
+    return found;
+}
+
+/* The second place of KEY in the dict that begins at AT. */
+static const struct tagged *second_place(const struct tagged *at, atom key)
+{
+    u32 depth = 0, seen = 0;
+    for (;; at++) {
+        depth += at->tag == TAG_OPEN;
+        depth -= at->tag == TAG_CLOSE;
+        if (depth == 1 && at[1].tag == TAG_EQUAL && at->value == key && seen++)
+            return at;
+    }
+}
+
 static u32 decode_dict(struct parser *p, const struct tagged **at)
 {
+    const struct tagged *begin = *at;
     struct words w = { 0 };
     bool ok = true;
     for (++*at; ok && (*at)->tag != TAG_CLOSE;) {
@@ -69,6 +102,11 @@ static u32 decode_dict(struct parser *p, const struct tagged **at)
             ++*at;
     }
     *at += ok;
+    atom doubled = ok ? doubled_key(&w) : 0;
+    if (doubled) {
+        const struct tagged *key = second_place(begin, doubled);
+        ok = build_error(p, key->at, "syntax.clause.doubled", "`%s` is written twice", build_text(p, key->at));
+    }
     return finish(p, &w, ATTR_DICT, ok);
 }
 
