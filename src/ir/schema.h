@@ -73,6 +73,7 @@ struct field {
     const char *name;       /* the clause word; of a head field, what messages call it */
     u8 length;              /* of name */
     u8 kind, place, presence;
+    u8 width;               /* bytes of the C member */
     u16 offset;
     const void *aux;        /* enumeration, or fields of a group, or NULL */
     u64 fallback;           /* the value that is not printed */
@@ -99,6 +100,8 @@ enum shape_rule {
     SHAPE_CONCAT,           /* `axis`: the operands' sizes add up to the result's */
     SHAPE_CROSS_ENTROPY,    /* logits …xV, integer labels … -> scalar */
     SHAPE_DECODER,          /* hidden state in and out of one type; a cache beside it in inference */
+    SHAPE_CAST,             /* the same shape, another element type */
+    SHAPE_WRITE,            /* a state and a part of it along `axis` -> the state */
 };
 
 enum { MANY = 255 };
@@ -165,7 +168,8 @@ const struct field *field_find(const struct field *fields, const char *name, siz
 #define AT_OFFSET(tag, member) (u16)offsetof(struct tag, member)
 #define FIELD_ROW(place_, word_, kind_, tag, member, aux_, presence_, fallback_, doc_) \
     { .name = word_, .length = sizeof(word_) - 1, .kind = kind_, .place = place_, .presence = presence_, \
-      .offset = AT_OFFSET(tag, member), .aux = aux_, .fallback = fallback_, .doc = doc_ },
+      .width = sizeof(((struct tag *)0)->member), .offset = AT_OFFSET(tag, member), .aux = aux_, .fallback = fallback_, \
+      .doc = doc_ },
 #define FIELDS(...) ((const struct field[]){ __VA_ARGS__ { .kind = FIELD_END } })
 #define HEAD(word_, kind_, tag, member, aux_, doc_) \
     FIELD_ROW(PLACE_HEAD, word_, kind_, tag, member, aux_, REQUIRED, 0, doc_)
