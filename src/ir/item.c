@@ -204,22 +204,6 @@ bool ranks_contain(const struct item *it, u32 handle, u32 rank)
 
 /* ---- Fields by row ---- */
 
-u64 field_get(const struct stmt *s, const struct field *f)
-{
-    const void *at = field_at(s, f);
-    switch (f->kind) {
-    case FIELD_ENUM:
-    case FIELD_BOOL:
-        return *(const u8 *)at;
-    case FIELD_INTEGER:
-    case FIELD_QUANTITY:
-    case FIELD_FLOAT:
-        return *(const u64 *)at;
-    default:
-        return *(const u32 *)at;
-    }
-}
-
 void field_set(struct stmt *s, const struct field *f, u64 value)
 {
     void *at = field_at(s, f);
@@ -238,27 +222,12 @@ void field_set(struct stmt *s, const struct field *f, u64 value)
     }
 }
 
-static bool group_is_default(const struct stmt *s, const struct field *facts)
+bool group_is_default(const struct stmt *s, const struct field *facts)
 {
     for (const struct field *f = facts; f->kind != FIELD_END; f++)
         if (field_get(s, f) != f->fallback)
             return false;
     return true;
-}
-
-bool field_is_default(const struct item *it, const struct stmt *s, const struct field *f)
-{
-    (void)it;
-    switch (f->kind) {
-    case FIELD_FACTS:
-        return group_is_default(s, f->aux);
-    case FIELD_LINEAGE:
-        return s->lineage_kind == LINEAGE_NONE;
-    case FIELD_RESULTS:
-        return field_get(s, f) == 0;
-    default:
-        return field_get(s, f) == f->fallback;
-    }
 }
 
 u32 item_attribute(const struct item *it, u32 attributes, atom name)

@@ -134,10 +134,27 @@ static inline void *field_at(const struct stmt *s, const struct field *f)
     return (char *)s + f->offset;
 }
 /* The value of an atom- or handle-sized, byte-sized or 64-bit field, widened. Not for groups, names, lineage. */
-u64 field_get(const struct stmt *s, const struct field *f);
+static inline u64 field_get(const struct stmt *s, const struct field *f)
+{
+    const void *at = field_at(s, f);
+    switch (f->width) {
+    case 1: return *(const u8 *)at;
+    case 8: return *(const u64 *)at;
+    default: return *(const u32 *)at;
+    }
+}
 void field_set(struct stmt *s, const struct field *f, u64 value);
 /* True when the printer leaves the field out: absent, or equal to its fallback. */
-bool field_is_default(const struct item *it, const struct stmt *s, const struct field *f);
+bool group_is_default(const struct stmt *s, const struct field *facts);
+static inline bool field_is_default(const struct item *it, const struct stmt *s, const struct field *f)
+{
+    (void)it;
+    if (f->kind == FIELD_FACTS)
+        return group_is_default(s, f->aux);
+    if (f->kind == FIELD_LINEAGE)
+        return s->lineage_kind == LINEAGE_NONE;
+    return field_get(s, f) == (f->kind == FIELD_RESULTS ? 0 : f->fallback);
+}
 
 /* The value of an operation's own clause, or 0 (an attr handle, ir/attr.h). */
 u32 item_attribute(const struct item *it, u32 attributes, atom name);

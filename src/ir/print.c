@@ -309,8 +309,7 @@ static void out_fields(struct out *o, const struct item *it, const struct stmt *
 {
     bool broken = false;
     for (const struct field *f = from; f->kind != FIELD_END; f++) {
-        bool omit = f->presence == DERIVED || (f->presence == OPTIONAL && field_is_default(it, s, f));
-        if (omit && f->kind != FIELD_OPERANDS)
+        if (f->presence != REQUIRED && f->kind != FIELD_OPERANDS && (f->presence == DERIVED || field_is_default(it, s, f)))
             continue;
         if (f->place == PLACE_HEAD) {
             out_string(o, before_head(f, f > from ? f[-1].kind : FIELD_END));

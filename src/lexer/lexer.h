@@ -13,6 +13,8 @@ struct span {
 
 enum { MAX_NESTING = 256 };     /* brackets of all kinds */
 
+enum { RECENT_WORDS = 256 };
+
 struct lexer {
     struct context *ctx;
     const struct source *src;
@@ -34,6 +36,7 @@ struct lexer {
     bool in_head;               /* the error was before the `{` of an item that has a name */
     u32 synced_at;              /* where the last SYNC was */
     bool open_virtual, close_virtual;       /* a `{` or `}` that is missing is delivered before the next token */
+    atom recent[RECENT_WORDS];  /* words met lately, by length and first and last byte: most words are one of a few */
     const char *fault;          /* of a BAD token: the message; the diagnostic is the parser's */
     const char *fault_code;
 };

@@ -19,6 +19,16 @@ static atom name_of(struct lexer *l, const char *text, size_t length)
     return l->src->is_file ? intern(&l->ctx->names, text, length) : intern_borrowed(&l->ctx->names, text, length);
 }
 
+static atom word_of(struct lexer *l)
+{
+    size_t length = (size_t)(l->cursor - l->token);
+    u8 index = (u8)(length * 31 + (u8)l->token[0] * 7 + (u8)l->cursor[-1]);
+    const struct interned *recent = &l->ctx->names.atoms[l->recent[index]];
+    if (recent->length != length || memcmp(recent->text, l->token, length))
+        l->recent[index] = name_of(l, l->token, length);
+    return l->recent[index];
+}
+
 static void record(struct lexer *l, enum trivia_kind kind, const char *from, const char *to)
 {
     u32 begin = (u32)(from - l->src->text);
@@ -33,7 +43,7 @@ static void record(struct lexer *l, enum trivia_kind kind, const char *from, con
 
 static int word(struct lexer *l, u64 *value)
 {
-    atom a = name_of(l, l->token, (size_t)(l->cursor - l->token));
+    atom a = word_of(l);
     *value = a;
     if (a >= l->ctx->n_known || !l->keyword[a])
         return WORD;
@@ -44,7 +54,7 @@ static int word(struct lexer *l, u64 *value)
 /* Between items, a dotted word may name an item kind, and then decides which keywords follow. */
 static int dotted(struct lexer *l, u64 *value)
 {
-    *value = name_of(l, l->token, (size_t)(l->cursor - l->token));
+    *value = word_of(l);
     if (l->braces)
         return DOTTED;
     const struct item_kind *kind = context_item_kind(l->ctx, l->token, (size_t)(l->cursor - l->token));
