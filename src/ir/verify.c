@@ -199,12 +199,12 @@ static void check_after(struct verifier *v, const struct stmt *s, const struct f
     for (u32 i = 0; i < list_n(v->item, handle); i++) {
         u32 ref = list_at(v->item, handle)[i];
         const struct stmt *to = check_ref(v, s, f, ref);
-        if (!to)
+        if (!to || (to != s && stmt_entity(v->item, to)->flags & ENTITY_TASK))
             continue;
         const char *name = stmt_text(v->item, to);
         if (to == s)
             verify_error(v, s, f->name, name, "ir.after.self", "%s can't come after itself", name);
-        else if (!(stmt_entity(v->item, to)->flags & ENTITY_TASK))
+        else
             verify_error(v, s, f->name, name, "ir.after.kind", "%s is a %s, and only tasks can be waited for", name,
                          stmt_entity(v->item, to)->keyword);
     }

@@ -17,31 +17,41 @@ static const struct {
 
 #define BODY(c) concrete_body_enum.words[(c)->body].text
 
-static void check_operation(struct plan *p, const struct concrete_command *c)
+static const char *const collectives[] = { "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast" };
+
+static bool is_collective(const struct plan *p, atom operation)
 {
-    static const char *const collectives[] = { "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast" };
-    if (!c->operation && bodies[c->body].operation) {
-        verify_error(p->v, &c->s, NULL, BODY(c), "concrete.operation.missing", "%s does not say what it runs", stmt_text(p->it, &c->s));
-        verify_note_legal(p->v, "write the implementation behind the body, as `%s`",
-                          c->body == CONCRETE_COLLECTIVE ? "collective all_reduce(…)" : "launch model.linear(…)");
-        return;
-    }
-    const char *word = c->operation ? context_text(p->v->ctx, c->operation) : "";
-    if (c->operation && !bodies[c->body].operation) {
-        verify_error(p->v, &c->s, NULL, word, "concrete.operation.unexpected", "a %s runs nothing, found `%s`", BODY(c), word);
-        return;
-    }
-    bool known = strchr(word, '.') != NULL;
+    const struct interned *text = &p->v->ctx->names.atoms[operation];
     for (u32 i = 0; i < COUNT(collectives); i++)
-        known = known || !strcmp(word, collectives[i]);
-    if (c->body != CONCRETE_COLLECTIVE || known)
+        if (intern_is(&p->v->ctx->names, operation, collectives[i]))
+            return true;
+    return memchr(text->text, '.', text->length) != NULL;
+}
+
+static void check_collective(struct plan *p, const struct concrete_command *c)
+{
+    if (is_collective(p, c->operation))
         return;
-    const char *near = nearest_name(word, collectives, COUNT(collectives));
+    const char *word = context_text(p->v->ctx, c->operation), *near = nearest_name(word, collectives, COUNT(collectives));
     verify_error(p->v, &c->s, NULL, word, "concrete.operation.collective", "`%s` is no collective", word);
     if (near)
         verify_note_legal(p->v, "did you mean `%s`?", near);
     else
         verify_note_legal(p->v, "collectives are all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, and a library's, as `nccl.all_reduce`");
+}
+
+static void check_operation(struct plan *p, const struct concrete_command *c)
+{
+    if (!c->operation && bodies[c->body].operation) {
+        verify_error(p->v, &c->s, NULL, BODY(c), "concrete.operation.missing", "%s does not say what it runs", stmt_text(p->it, &c->s));
+        verify_note_legal(p->v, "write the implementation behind the body, as `%s`",
+                          c->body == CONCRETE_COLLECTIVE ? "collective all_reduce(…)" : "launch model.linear(…)");
+    } else if (c->operation && !bodies[c->body].operation) {
+        const char *word = context_text(p->v->ctx, c->operation);
+        verify_error(p->v, &c->s, NULL, word, "concrete.operation.unexpected", "a %s runs nothing, found `%s`", BODY(c), word);
+    } else if (c->body == CONCRETE_COLLECTIVE) {
+        check_collective(p, c);
+    }
 }
 
 static void check_library(struct plan *p, const struct concrete_command *c)
@@ -147,10 +157,10 @@ static void check_buffers(struct plan *p, u32 command)
 
 static void check_synchronization(struct plan *p, const struct concrete_command *c)
 {
-    const char *name = stmt_text(p->it, &c->s);
     bool waits = c->body == CONCRETE_WAIT, signals = c->body == CONCRETE_SIGNAL;
     if (!waits && !signals)
         return;
+    const char *name = stmt_text(p->it, &c->s);
     const char *own = waits ? "wait" : "signal", *other = waits ? "signal" : "wait";
     if (!(waits ? c->wait : c->signal)) {
         verify_error(p->v, &c->s, NULL, own, "concrete.token.none", "%s is a %s of no token", name, own);

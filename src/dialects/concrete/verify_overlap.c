@@ -49,6 +49,7 @@ struct sweep {
     u32 n;
     struct point *points;
     u32 n_points;
+    u32 *ends;              /* of each binding of the region: two indices of the points */
     u32 *owner;             /* segment tree: number of a lease, NOBODY or SEVERAL */
     u32 *asked;             /* by lease: number + 1 of the last that was compared with it */
     u32 (*told)[2];         /* the newest pairs that were reported */
@@ -214,12 +215,6 @@ static int by_begin(const void *a, const void *b)
     return x->bind < y->bind ? -1 : x->bind > y->bind;
 }
 
-static u32 point_of(const struct sweep *s, u128 value)
-{
-    const struct point key = to_point(value), *at = bsearch(&key, s->points, s->n_points, sizeof key, by_point);
-    return (u32)(at - s->points);
-}
-
 static bool range_of(const struct plan *p, u32 bind, struct range *out)
 {
     const struct concrete_bind *b = p->binds[bind];
@@ -228,36 +223,66 @@ static bool range_of(const struct plan *p, u32 bind, struct range *out)
            u128_add(out->begin, size, &out->end);
 }
 
+/* The number of a point in the order of its first use. A plan that uses memory again has few. */
+static u32 enter_point(struct sweep *s, u32 *slots, u32 mask, struct point x)
+{
+    u32 i = (u32)((x.low ^ x.high) * 0x9e3779b97f4a7c15u >> 32) & mask;
+    while (slots[i] && by_point(&s->points[slots[i] - 1], &x))
+        i = (i + 1) & mask;
+    if (!slots[i]) {
+        s->points[s->n_points] = x;
+        slots[i] = ++s->n_points;
+    }
+    return slots[i] - 1;
+}
+
+struct ranked {
+    struct point point;     /* first: by_point compares it */
+    u32 number;
+};
+
+/* Fills the points, sorted, and the ends of each binding as indices of them. */
 static void find_points(struct sweep *s, const u32 *binds, u32 n)
 {
-    u32 kept = 0;
+    struct arena *a = &s->p->v->scratch;
+    u32 mask = 15;
+    while (mask / 4 < n)
+        mask = 2 * mask + 1;
+    u32 *slots = ARENA_ARRAY(a, u32, mask + (size_t)1);
     for (u32 i = 0; i < n; i++) {
         struct range range;
         range_of(s->p, binds[i], &range);
-        s->points[2 * i] = to_point(range.begin);
-        s->points[2 * i + 1] = to_point(range.end);
+        s->ends[2 * i] = enter_point(s, slots, mask, to_point(range.begin));
+        s->ends[2 * i + 1] = enter_point(s, slots, mask, to_point(range.end));
     }
-    qsort(s->points, 2 * (size_t)n, sizeof *s->points, by_point);
+    struct ranked *sorted = ARENA_ARRAY(a, struct ranked, s->n_points);
+    for (u32 i = 0; i < s->n_points; i++)
+        sorted[i] = (struct ranked){ s->points[i], i };
+    qsort(sorted, s->n_points, sizeof *sorted, by_point);
+    u32 *place = ARENA_ARRAY(a, u32, s->n_points);
+    for (u32 i = 0; i < s->n_points; i++) {
+        s->points[i] = sorted[i].point;
+        place[sorted[i].number] = i;
+    }
     for (u32 i = 0; i < 2 * n; i++)
-        if (!kept || by_point(&s->points[kept - 1], &s->points[i]))
-            s->points[kept++] = s->points[i];
-    s->n_points = kept;
+        s->ends[i] = place[s->ends[i]];
 }
 
 static void sweep_rank(struct sweep *s, const u32 *binds, u32 n)
 {
+    bool sorted = true;
     s->n = 0;
     for (u32 i = 0; i < n; i++) {
-        struct range range;
         struct lease *x = &s->leases[s->n];
-        range_of(s->p, binds[i], &range);
         if (!fill_lease(s, binds[i], x))
             continue;
-        x->low = point_of(s, range.begin);
-        x->high = point_of(s, range.end);
+        x->low = s->ends[2 * i];
+        x->high = s->ends[2 * i + 1];
+        sorted = sorted && (s->n == 0 || by_begin(x - 1, x) < 0);
         s->n++;
     }
-    qsort(s->leases, s->n, sizeof *s->leases, by_begin);
+    if (!sorted)
+        qsort(s->leases, s->n, sizeof *s->leases, by_begin);
     memset(s->owner, 0xff, 4 * (size_t)s->n_points * sizeof *s->owner);
     memset(s->asked, 0, s->n * sizeof *s->asked);
     for (u32 i = 0; i < s->n; i++)
@@ -305,6 +330,7 @@ static void check_region(struct plan *p, u32 memory, const u32 *binds, u32 n)
     struct sweep s = { .p = p, .memory = memory, .told = told };
     s.leases = ARENA_ARRAY(a, struct lease, n);
     s.points = ARENA_ARRAY(a, struct point, 2 * (size_t)n);
+    s.ends = ARENA_ARRAY(a, u32, 2 * (size_t)n);
     s.asked = ARENA_ARRAY(a, u32, n);
     find_points(&s, binds, n);
     s.owner = ARENA_ARRAY(a, u32, 4 * (size_t)s.n_points);

@@ -85,9 +85,10 @@ static void check_alignment(struct plan *p, const struct concrete_bind *b, const
     bool good = check_power(p, &b->s, b->align) && is_power(m->align);
     u64 align = b->align > m->align ? b->align : m->align;
     char at[U128_DIGITS], down[U128_DIGITS], up[U128_DIGITS];
-    if (!good || offset % align == 0)
+    u128 rest = offset & (align - 1);
+    if (!good || rest == 0)
         return;
-    u128 below = offset - offset % align, above = 0;
+    u128 below = offset - rest, above = 0;
     verify_error(p->v, &b->s, "offset", NULL, "concrete.bind.alignment", "%s is at offset %s, and %s wants a multiple of %llu",
                  stmt_text(p->it, &b->s), u128_text(offset, at), b->align > m->align ? "it" : stmt_text(p->it, &m->s), (unsigned long long)align);
     if (m->align >= b->align)

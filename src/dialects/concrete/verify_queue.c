@@ -37,6 +37,17 @@ static void check_issue(struct queues *q, u32 issue)
     q->issue[queue] = issue + 1;
 }
 
+static bool tell_foreign(struct plan *p, const struct concrete_issue *s, u32 queue, const struct concrete_command *c)
+{
+    const char *name = stmt_text(p->it, &p->queues[queue]->s);
+    verify_error(p->v, &s->s, NULL, stmt_text(p->it, &c->s), "concrete.issue.foreign", "%s is not in %s", stmt_text(p->it, &c->s), name);
+    if (c->queue)
+        verify_note(p->v, &c->s, "via", NULL, "its queue is here");
+    else
+        verify_note(p->v, &c->s, NULL, NULL, "it is in no queue; write `via %s` here", name);
+    return false;
+}
+
 /* One command of an issue list. */
 static bool check_listed(struct queues *q, const struct concrete_issue *s, u32 queue, u32 ref, u32 place)
 {
@@ -45,18 +56,11 @@ static bool check_listed(struct queues *q, const struct concrete_issue *s, u32 q
     u32 command, own = UINT32_MAX;
     if (!to)
         return false;
-    const char *name = stmt_text(p->it, to), *queue_name = stmt_text(p->it, &p->queues[queue]->s);
     if (ref_is_value(ref) || !plan_find(p, CONCRETE_COMMAND, ref_atom(ref), &command))
-        return verify_error(p->v, &s->s, NULL, name, "concrete.issue.command", "%s is a %s, and queues issue commands", name,
-                            stmt_entity(p->it, to)->keyword);
-    if (!queue_of(p, command, &own) || own != queue) {
-        verify_error(p->v, &s->s, NULL, name, "concrete.issue.foreign", "%s is not in %s", name, queue_name);
-        if (own == UINT32_MAX)
-            verify_note(p->v, to, NULL, NULL, "it is in no queue; write `via %s` here", queue_name);
-        else
-            verify_note(p->v, to, "via", NULL, "its queue is here");
-        return false;
-    }
+        return verify_error(p->v, &s->s, NULL, stmt_text(p->it, to), "concrete.issue.command", "%s is a %s, and queues issue commands",
+                            stmt_text(p->it, to), stmt_entity(p->it, to)->keyword);
+    if (!queue_of(p, command, &own) || own != queue)
+        return tell_foreign(p, s, queue, p->commands[command]);
     if (q->place[command])
         return false;       /* told by ir.list.duplicate */
     q->place[command] = place + 1;
@@ -75,9 +79,9 @@ static void list_queue(struct queues *q, u32 queue)
 static void check_coverage(struct queues *q, u32 command, u32 queue)
 {
     struct plan *p = q->p;
-    const char *name = stmt_text(p->it, &p->queues[queue]->s);
     if (!q->issue[queue] || q->place[command])
         return;
+    const char *name = stmt_text(p->it, &p->queues[queue]->s);
     q->bad[queue] = 1;
     verify_error(p->v, &p->issues[q->issue[queue] - 1]->s, NULL, name, "concrete.issue.missing", "%s does not issue %s, which is in it", name,
                  command_text(p, command));

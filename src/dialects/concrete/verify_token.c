@@ -47,9 +47,9 @@ static void check_list(struct plan *p, const struct concrete_command *c, u32 han
     for (u32 i = 0; i < list_n(p->it, handle); i++) {
         u32 ref = list_at(p->it, handle)[i];
         const struct stmt *s = item_ref(p->it, ref);
-        const char *name = ref_is_value(ref) ? value_text(p->it, ref_atom(ref)) : symbol_text(p->it, ref_atom(ref));
         if (!s && !ref_is_value(ref))
             continue;
+        const char *name = ref_is_value(ref) ? value_text(p->it, ref_atom(ref)) : symbol_text(p->it, ref_atom(ref));
         verify_error(p->v, &c->s, field, name, "concrete.token.name", "%s is a %s, and no token", name, s ? stmt_entity(p->it, s)->keyword : "%value");
         if (s && s->entity == CONCRETE_COMMAND)
             verify_note_legal(p->v, "to wait for a command, write `after %s`", name);

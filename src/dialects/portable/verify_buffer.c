@@ -5,46 +5,52 @@
 
 static void check_size(struct plan *p, const struct portable_buffer *b)
 {
-    const char *name = stmt_text(p->it, &b->s);
     if (b->size == 0) {
-        verify_error(p->v, &b->s, "size", NULL, "portable.buffer.size", "%s has no bytes", name);
+        verify_error(p->v, &b->s, "size", NULL, "portable.buffer.size", "%s has no bytes", stmt_text(p->it, &b->s));
         verify_note_legal(p->v, "a size is at least 1; leave out a buffer that nothing needs");
     }
     if (b->align == 0 || b->align & (b->align - 1)) {
         u64 next = 1;
         while (next < b->align && next < (u64)1 << 63)
             next *= 2;
-        verify_error(p->v, &b->s, "align", NULL, "portable.buffer.align", "the alignment of %s is %llu, and no power of two", name,
-                     (unsigned long long)b->align);
+        verify_error(p->v, &b->s, "align", NULL, "portable.buffer.align", "the alignment of %s is %llu, and no power of two",
+                     stmt_text(p->it, &b->s), (unsigned long long)b->align);
         verify_note_legal(p->v, b->align ? "the next one is %llu" : "every place is aligned to %llu", (unsigned long long)next);
     }
     if (b->role == PORTABLE_STATE && b->storage == PORTABLE_TRANSIENT) {
         verify_error(p->v, &b->s, NULL, "transient", "portable.buffer.storage",
-                     "%s is a state, which lives across iterations, and `transient` bytes do not", name);
+                     "%s is a state, which lives across iterations, and `transient` bytes do not", stmt_text(p->it, &b->s));
         verify_note_legal(p->v, "`persistent` does; scratch has the role `workspace`");
     }
 }
 
+static void tell_made(struct plan *p, const struct portable_task *t, const struct portable_buffer *b)
+{
+    const char *name = stmt_text(p->it, &b->s);
+    verify_error(p->v, &t->s, "results", name, "portable.buffer.role", "%s is %s, and %s makes it", name,
+                 b->role == PORTABLE_INPUT ? "an input" : "a constant", stmt_text(p->it, &t->s));
+    verify_note(p->v, &b->s, NULL, ROLE(b), "what tasks make is a value, an output or a state");
+}
+
+static void tell_twice(struct plan *p, const struct portable_task *first, const struct portable_task *t, const struct portable_buffer *b)
+{
+    const char *name = stmt_text(p->it, &b->s);
+    verify_error(p->v, &t->s, "results", name, "portable.buffer.twice", "%s is made by %s and again by %s", name, stmt_text(p->it, &first->s),
+                 stmt_text(p->it, &t->s));
+    verify_note(p->v, &first->s, "results", name, "made first here");
+    verify_note_legal(p->v, "give the second a buffer of its own; only state, workspace and communication buffers are written again");
+}
+
 static void check_result(struct plan *p, u32 task, u32 buffer)
 {
-    const struct portable_task *t = p->tasks[task];
     const struct portable_buffer *b = p->buffers[buffer];
-    const char *name = stmt_text(p->it, &b->s);
-    if (b->role == PORTABLE_INPUT || b->role == PORTABLE_CONSTANT) {
-        verify_error(p->v, &t->s, "results", name, "portable.buffer.role", "%s is %s, and %s makes it", name,
-                     b->role == PORTABLE_INPUT ? "an input" : "a constant", stmt_text(p->it, &t->s));
-        verify_note(p->v, &b->s, NULL, ROLE(b), "what tasks make is a value, an output or a state");
-        return;
-    }
     u32 first = p->maker[buffer];
-    if (!first) {
+    if (b->role == PORTABLE_INPUT || b->role == PORTABLE_CONSTANT)
+        tell_made(p, p->tasks[task], b);
+    else if (!first)
         p->maker[buffer] = task + 1;
-    } else if (!is_reusable(b) && first != task + 1) {
-        verify_error(p->v, &t->s, "results", name, "portable.buffer.twice", "%s is made by %s and again by %s", name,
-                     stmt_text(p->it, &p->tasks[first - 1]->s), stmt_text(p->it, &t->s));
-        verify_note(p->v, &p->tasks[first - 1]->s, "results", name, "made first here");
-        verify_note_legal(p->v, "give the second a buffer of its own; only state, workspace and communication buffers are written again");
-    }
+    else if (!is_reusable(b) && first != task + 1)
+        tell_twice(p, p->tasks[first - 1], p->tasks[task], b);
 }
 
 static bool is_written(const struct plan *p, const u8 *written, u32 buffer)

@@ -34,36 +34,47 @@ static const char *target_of(const struct interned *word)
 
 static void check_target(struct plan *p, const struct portable_task *t, atom word)
 {
-    const char *target = target_of(&p->v->ctx->names.atoms[word]), *text = context_text(p->v->ctx, word);
+    const char *target = target_of(&p->v->ctx->names.atoms[word]);
     if (!target)
         return;
+    const char *text = context_text(p->v->ctx, word);
     verify_error(p->v, &t->s, "implement", text, "portable.implement.target", "`%s` names the target `%s`, and a portable plan is for any", text, target);
     verify_note_legal(p->v, "name the capability, as `matrix-multiply` or `tensor-core`; a concrete plan chooses the implementation");
+}
+
+static void check_capability(struct plan *p, const struct portable_task *t, const u32 *begin, const u32 *r)
+{
+    check_target(p, t, r[0]);
+    for (const u32 *other = begin; other < r; other += IMPLEMENT_SIZE(other)) {
+        if (other[0] != r[0])
+            continue;
+        const char *word = context_text(p->v->ctx, r[0]);
+        verify_error(p->v, &t->s, "implement", word, "portable.implement.duplicate", "%s asks twice for `%s`", stmt_text(p->it, &t->s), word);
+        verify_note_legal(p->v, "write one list of alternatives");
+        return;
+    }
+}
+
+static void check_alternative(struct plan *p, const struct portable_task *t, const u32 *r, u32 i)
+{
+    bool twice = false;
+    check_target(p, t, r[2 + i]);
+    for (u32 k = 0; k < i; k++)
+        twice = twice || r[2 + k] == r[2 + i];
+    if (!twice)
+        return;
+    const char *word = context_text(p->v->ctx, r[2 + i]);
+    verify_error(p->v, &t->s, "implement", word, "portable.implement.alternative", "`%s` is an alternative of `%s` twice", word,
+                 context_text(p->v->ctx, r[0]));
 }
 
 static void check_implement(struct plan *p, const struct portable_task *t)
 {
     const u32 *begin = list_at(p->it, t->implement), *end = begin + list_n(p->it, t->implement);
     for (const u32 *r = begin; r < end; r += IMPLEMENT_SIZE(r)) {
-        const char *capability = context_text(p->v->ctx, r[0]);
-        check_target(p, t, r[0]);
-        for (const u32 *other = begin; other < r; other += IMPLEMENT_SIZE(other))
-            if (other[0] == r[0]) {
-                verify_error(p->v, &t->s, "implement", capability, "portable.implement.duplicate", "%s asks twice for `%s`",
-                             stmt_text(p->it, &t->s), capability);
-                verify_note_legal(p->v, "write one list of alternatives");
-                break;
-            }
-        for (u32 i = 0; i < r[1]; i++) {
-            const char *word = context_text(p->v->ctx, r[2 + i]);
-            bool twice = false;
-            check_target(p, t, r[2 + i]);
-            for (u32 k = 0; k < i; k++)
-                twice = twice || r[2 + k] == r[2 + i];
-            if (twice)
-                verify_error(p->v, &t->s, "implement", word, "portable.implement.alternative", "`%s` is an alternative of `%s` twice", word,
-                             capability);
-        }
+        check_capability(p, t, begin, r);
+        for (u32 i = 0; i < r[1]; i++)
+            check_alternative(p, t, r, i);
     }
 }
 

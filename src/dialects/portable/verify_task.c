@@ -18,9 +18,9 @@ static bool is_collective(const struct plan *p, atom operation)
 
 static void check_collective_name(struct plan *p, const struct portable_task *t)
 {
-    const char *word = context_text(p->v->ctx, t->operation), *near = nearest_name(word, collectives, COUNT(collectives));
     if (is_collective(p, t->operation))
         return;
+    const char *word = context_text(p->v->ctx, t->operation), *near = nearest_name(word, collectives, COUNT(collectives));
     verify_error(p->v, &t->s, NULL, word, "portable.operation.collective", "`%s` is no collective", word);
     if (near)
         verify_note_legal(p->v, "did you mean `%s`?", near);
@@ -30,9 +30,10 @@ static void check_collective_name(struct plan *p, const struct portable_task *t)
 
 static void check_compute_name(struct plan *p, const struct portable_task *t)
 {
-    const char *word = context_text(p->v->ctx, t->operation);
-    if (strchr(word, '.'))
+    const struct interned *text = &p->v->ctx->names.atoms[t->operation];
+    if (memchr(text->text, '.', text->length))
         return;
+    const char *word = context_text(p->v->ctx, t->operation);
     verify_error(p->v, &t->s, NULL, word, "portable.operation.compute", "`%s` is no operation that a rank computes", word);
     verify_note_legal(p->v, is_collective(p, t->operation) ? "the body of `%s` is `collective`"
                                                            : "operations have a dialect, as `model.%s`", word);
@@ -93,7 +94,6 @@ static bool is_pair(const struct plan *p, u32 ranks, u64 a, u64 b)
 
 static void check_endpoints(struct plan *p, const struct portable_task *t)
 {
-    const char *name = stmt_text(p->it, &t->s);
     bool source = t->source != UINT64_MAX, destination = t->destination != UINT64_MAX;
     if (t->body != PORTABLE_TRANSFER) {
         if (!source && !destination)
@@ -104,17 +104,17 @@ static void check_endpoints(struct plan *p, const struct portable_task *t)
         return;
     }
     if (!source || !destination) {
-        verify_error(p->v, &t->s, NULL, BODY(t), "portable.endpoint.missing", "%s does not say %s rank", name,
+        verify_error(p->v, &t->s, NULL, BODY(t), "portable.endpoint.missing", "%s does not say %s rank", stmt_text(p->it, &t->s),
                      source ? "its receiving" : destination ? "its sending" : "its sending and receiving");
         verify_note_legal(p->v, "add `%s`", source ? "destination R" : destination ? "source R" : "source R destination R");
         return;
     }
     if (t->source == t->destination)
-        verify_error(p->v, &t->s, "destination", NULL, "portable.endpoint.same", "%s sends from rank %llu to itself", name,
-                     (unsigned long long)t->source);
+        verify_error(p->v, &t->s, "destination", NULL, "portable.endpoint.same", "%s sends from rank %llu to itself",
+                     stmt_text(p->it, &t->s), (unsigned long long)t->source);
     else if (t->ranks && list_n(p->it, t->ranks) && !is_pair(p, t->ranks, t->source, t->destination)) {
         verify_error(p->v, &t->s, "ranks", NULL, "portable.endpoint.ranks", "%s goes from rank %llu to rank %llu, and `ranks` are not these two",
-                     name, (unsigned long long)t->source, (unsigned long long)t->destination);
+                     stmt_text(p->it, &t->s), (unsigned long long)t->source, (unsigned long long)t->destination);
         verify_note_legal(p->v, "leave `ranks` out: a transfer's ranks are its endpoints");
     }
     if (p->n_ranks && t->source >= p->n_ranks)
@@ -145,16 +145,16 @@ static void check_barrier(struct plan *p, const struct portable_task *t)
 
 static void check_message(struct plan *p, const struct portable_task *t)
 {
-    const char *name = stmt_text(p->it, &t->s);
     bool sends = t->body == PORTABLE_COLLECTIVE || t->body == PORTABLE_TRANSFER;
     qty message = t->work[PORTABLE_MESSAGE];
     if (sends && !message) {
-        verify_error(p->v, &t->s, "work", NULL, "portable.message.missing", "%s is a %s task, and says nothing about its message", name, BODY(t));
+        verify_error(p->v, &t->s, "work", NULL, "portable.message.missing", "%s is a %s task, and says nothing about its message",
+                     stmt_text(p->it, &t->s), BODY(t));
         verify_note_legal(p->v, "add `message N` to its work: %s", t->body == PORTABLE_TRANSFER ? "the bytes sent"
                                                                                                  : "the logical payload of one group, in bytes");
     } else if (!sends && message && t->body != PORTABLE_BARRIER) {
-        verify_error(p->v, &t->s, "work", "message", "portable.message.unexpected", "%s is a %s task, and has a message of %s bytes", name, BODY(t),
-                     qty_text(p->v->ctx, message));
+        verify_error(p->v, &t->s, "work", "message", "portable.message.unexpected", "%s is a %s task, and has a message of %s bytes",
+                     stmt_text(p->it, &t->s), BODY(t), qty_text(p->v->ctx, message));
         verify_note_legal(p->v, "only collectives and transfers send; a %s task reads and writes", BODY(t));
     }
 }
