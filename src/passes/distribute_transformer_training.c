@@ -288,7 +288,7 @@ static bool run(struct pass_run *r)
         return false;
     struct block *b = ARENA_NEW(&r->output->arena, struct block);
     struct block_fault fault;
-    struct block_sizes sizes = block_sizes_of(&d.model, &d.workload, &d.strategy);
+    struct block_sizes sizes = block_sizes_of(r->ctx->exprs, &d.model, &d.workload, &d.strategy);
     sizes.b = d.b;
     sizes.S = d.S;
     struct block_switches switches = block_switches_of(&d.strategy);

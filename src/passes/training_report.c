@@ -29,7 +29,7 @@ static bool derive_baseline(struct training_report *r)
     s.communication = COMMUNICATION_ALL_REDUCE;
     s.recompute = RECOMPUTE_NONE;
     s.input_regather = s.fused_activation = false;
-    struct block_sizes sizes = block_sizes_of(&r->model, &r->workload, &s);
+    struct block_sizes sizes = block_sizes_of(r->ctx->exprs, &r->model, &r->workload, &s);
     struct block_switches switches = block_switches_of(&s);
     return block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault) && kept_bytes(r, r->block, &r->kept) &&
            kept_bytes(r, b, &r->kept_baseline);
@@ -48,7 +48,7 @@ bool training_report_of(struct training_report *out, const struct item *model, c
     spec_workload(workload, &out->workload);
     spec_strategy(strategy, &out->strategy);
     out->block = ARENA_NEW(&dist->ctx->arena, struct block);
-    struct block_sizes sizes = block_sizes_of(&out->model, &out->workload, &out->strategy);
+    struct block_sizes sizes = block_sizes_of(dist->ctx->exprs, &out->model, &out->workload, &out->strategy);
     struct block_switches switches = block_switches_of(&out->strategy);
     out->microbatches = stage_microbatches(&out->workload, &out->strategy);
     out->blocks = stage_blocks(&out->model, &out->strategy);

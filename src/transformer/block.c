@@ -15,14 +15,15 @@ struct derivation {
     bool failed;
 };
 
-struct block_sizes block_sizes_of(const struct transformer_model *m, const struct training_workload *w,
+struct block_sizes block_sizes_of(struct exprs *x, const struct transformer_model *m, const struct training_workload *w,
                                   const struct training_strategy *s)
 {
     return (struct block_sizes){
-        .b = w->microbatch, .S = m->sequence, .H = m->hidden, .F = m->feedforward, .h = m->heads, .s = m->head_size,
-        .t = s->tensor, .e = w->element_bytes,
+        .b = qty_number(x, w->microbatch), .S = qty_number(x, m->sequence), .H = qty_number(x, m->hidden),
+        .F = qty_number(x, m->feedforward), .h = qty_number(x, m->heads), .s = qty_number(x, m->head_size),
+        .t = qty_number(x, s->tensor), .e = w->element_bytes,
         .o = w->element_bytes < 4 ? 12 : 8,     /* two moments, and a four-byte copy of narrower weights */
-        .d = s->optimizer_sharding ? s->data : 1,
+        .d = qty_number(x, s->optimizer_sharding ? s->data : 1),
     };
 }
 

@@ -99,7 +99,7 @@ struct block_fault {
     enum expr_status status;
 };
 
-struct block_sizes block_sizes_of(const struct transformer_model *m, const struct training_workload *w,
+struct block_sizes block_sizes_of(struct exprs *x, const struct transformer_model *m, const struct training_workload *w,
                                   const struct training_strategy *s);
 struct block_switches block_switches_of(const struct training_strategy *s);
 

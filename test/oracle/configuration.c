@@ -85,7 +85,7 @@ struct configuration configuration_read(const struct oracle *o, size_t at)
 
 void configuration_derive(const struct configuration *c, struct block *out)
 {
-    struct block_sizes sizes = block_sizes_of(&c->model, &c->workload, &c->strategy);
+    struct block_sizes sizes = block_sizes_of(c->oracle->exprs, &c->model, &c->workload, &c->strategy);
     struct block_switches switches = block_switches_of(&c->strategy);
     struct block_fault fault;
     if (block_derive(c->oracle->exprs, c->oracle->arena, &sizes, &switches, out, &fault))

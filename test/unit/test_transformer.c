@@ -274,7 +274,7 @@ START_TEST(a_count_past_128_bits_names_the_layer_and_the_term)
                                    .sequence = 1024, .blocks = 1 };
     struct training_workload w = { .batch = 1, .microbatch = 1, .element_bytes = 2 };
     struct training_strategy s = parallel(1, AR, RECOMPUTE_NONE, false);
-    struct block_sizes sizes = block_sizes_of(&m, &w, &s);
+    struct block_sizes sizes = block_sizes_of(pool, &m, &w, &s);
     struct block_switches switches = block_switches_of(&s);
     ck_assert(!block_derive(pool, &arena, &sizes, &switches, &block, &fault));
     ck_assert_str_eq(fault.layer, "mlp.expand");
@@ -288,7 +288,7 @@ START_TEST(a_split_that_is_not_exact_names_the_quantity)
     struct transformer_model m = decoder(12288, 52, 96);
     struct training_workload w = { .batch = 1, .microbatch = 1, .element_bytes = 2 };
     struct training_strategy s = parallel(8, AR, RECOMPUTE_NONE, false);
-    struct block_sizes sizes = block_sizes_of(&m, &w, &s);
+    struct block_sizes sizes = block_sizes_of(pool, &m, &w, &s);
     struct block_switches switches = block_switches_of(&s);
     ck_assert(!block_derive(pool, &arena, &sizes, &switches, &block, &fault));
     ck_assert_str_eq(fault.layer, "block");

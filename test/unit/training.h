@@ -55,7 +55,7 @@ static struct training_strategy parallel(u64 tensor, enum tensor_communication c
 static void derive(struct transformer_model m, u64 microbatch, struct training_strategy s)
 {
     struct training_workload w = { .batch = microbatch * s.data, .microbatch = microbatch, .element_bytes = 2 };
-    struct block_sizes sizes = block_sizes_of(&m, &w, &s);
+    struct block_sizes sizes = block_sizes_of(pool, &m, &w, &s);
     struct block_switches switches = block_switches_of(&s);
     ck_assert(block_derive(pool, &arena, &sizes, &switches, &block, &fault));
 }

@@ -322,7 +322,7 @@ static void name_quantities(struct writer *w, const struct block_sizes *z, const
 
 static bool derive(struct writer *w)
 {
-    struct block_sizes sizes = block_sizes_of(&w->model, &w->workload, &w->strategy);
+    struct block_sizes sizes = block_sizes_of(w->ctx.exprs, &w->model, &w->workload, &w->strategy);
     struct block_switches switches = block_switches_of(&w->strategy);
     struct block_fault fault;
     name_quantities(w, &sizes, &switches);
