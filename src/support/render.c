@@ -6,13 +6,23 @@ enum { TAB = 8, WINDOW = 120, MARGIN = 40 };
 static const char *const severity_names[] = { "error", "warning", "remark", "note" };
 static const char *const severity_colors[] = { "\033[1;31m", "\033[1;35m", "\033[1;34m", "\033[1;36m" };
 
+/* The code point at TEXT; a sequence that breaks off counts as a plain character. The NUL behind a text ends it. */
+static u32 code_point(const unsigned char *text)
+{
+    bool second = (text[0] & 0xc0) == 0xc0 && (text[1] & 0xc0) == 0x80, third = second && (text[2] & 0xc0) == 0x80;
+    if (text[0] < 0x80 || !second)
+        return text[0];
+    if (text[0] < 0xe0)
+        return (u32)(text[0] & 0x1f) << 6 | (text[1] & 0x3f);
+    if (text[0] < 0xf0 && third)
+        return (u32)(text[0] & 0x0f) << 12 | (u32)(text[1] & 0x3f) << 6 | (text[2] & 0x3f);
+    return text[0] < 0xf0 ? text[0] : 0x1f300;
+}
+
 /* Columns of a terminal that the code point at TEXT takes: 2 for wide East Asian and emoji, 0 for combining. */
 static int display_width(const unsigned char *text)
 {
-    u32 c = text[0] < 0x80 ? text[0]
-            : text[0] < 0xe0 ? (u32)(text[0] & 0x1f) << 6 | (text[1] & 0x3f)
-            : text[0] < 0xf0 ? (u32)(text[0] & 0x0f) << 12 | (u32)(text[1] & 0x3f) << 6 | (text[2] & 0x3f)
-                             : 0x1f300;
+    u32 c = code_point(text);
     if ((c >= 0x300 && c <= 0x36f) || (c >= 0x200b && c <= 0x200f) || c == 0xfeff)
         return 0;
     return (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) || (c >= 0xac00 && c <= 0xd7a3) ||
