@@ -459,15 +459,6 @@ static void check_lineage(struct verifier *v, const struct stmt *s, const struct
     check_duplicate_words(v, s, &(struct field){ .name = "from", .place = PLACE_LINE }, s->lineage, '@');
 }
 
-/* Results may say what they are from, though they are no statements. */
-static void check_result_lineage(struct verifier *v, const struct item *parent)
-{
-    const struct symtab *values = &v->item->values;
-    for (u32 i = 0; values->slots && i <= values->mask; i++)
-        if (values->slots[i] && values->slots[i]->is_result && values->slots[i]->lineage_kind != LINEAGE_NONE)
-            check_lineage(v, values->slots[i], parent);
-}
-
 static void check_once(struct verifier *v)
 {
     const struct stmt *seen[64] = { 0 };
@@ -498,8 +489,6 @@ bool verify_item(struct item *it, const struct module *in)
         if (lineage && stmt_entity(it, it->stmts[i])->flags & ENTITY_LINEAGE)
             check_lineage(&v, it->stmts[i], parent);
     }
-    if (lineage)
-        check_result_lineage(&v, parent);
     if (it->kind->verify)
         it->kind->verify(&v);
     arena_free(&v.scratch);
