@@ -117,17 +117,22 @@ static const struct step_option *override_of(const struct step *step, enum bindi
     return NULL;
 }
 
-static void out_effective_name(struct out *o, const struct item *it, enum binding b, const struct step *step)
+static atom effective_name(const struct item *it, enum binding b, const struct step *step)
 {
-    out_string(o, context_text(it->ctx, it->name));
+    struct out o;
+    out_memory(&o);
+    out_string(&o, context_text(it->ctx, it->name));
     for (const struct field *f = it->kind->entities[0].fields; f->kind != FIELD_END; f++) {
         const struct step_option *option = override_of(step, b, f->name);
         if (!option)
             continue;
-        out_printf(o, ".%s_", f->name);
+        out_printf(&o, ".%s_", f->name);
         for (const char *c = option->value; *c; c++)
-            out_char(o, (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ? *c : '_');
+            out_char(&o, (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ? *c : '_');
     }
+    atom name = intern(&it->ctx->names, o.data, o.n);
+    out_free(&o);
+    return name;
 }
 
 /* The item's text with the overridden fields exchanged: the parser then checks the values. */
@@ -135,8 +140,8 @@ static char *effective_text(const struct item *it, enum binding b, const struct 
 {
     struct out o;
     out_memory(&o);
-    out_printf(&o, "%s @", it->kind->name);
-    out_effective_name(&o, it, b, step);
+    out_printf(&o, "%s ", it->kind->name);
+    out_name(&o, &it->ctx->names, '@', effective_name(it, b, step));
     out_string(&o, " {\n");
     for (const struct field *f = it->kind->entities[0].fields; f->kind != FIELD_END; f++) {
         const struct step_option *option = override_of(step, b, f->name);
@@ -151,6 +156,33 @@ static char *effective_text(const struct item *it, enum binding b, const struct 
     char *text = arena_copy(&it->ctx->arena, o.data, o.n);
     out_free(&o);
     return text;
+}
+
+static char *field_text(const struct item *it, const struct field *f)
+{
+    struct out o;
+    out_memory(&o);
+    print_session_field(&o, it, it->stmts[0], f);
+    char *text = arena_copy(&it->ctx->arena, o.data, o.n);
+    out_free(&o);
+    return text;
+}
+
+/* A value is text: `tensor="2 data = 2"` would change facts that no option names. */
+static bool keeps_others(const struct item *base, const struct item *effective, enum binding b, const struct step *step)
+{
+    for (const struct field *f = base->kind->entities[0].fields; f->kind != FIELD_END; f++)
+        if (!override_of(step, b, f->name) && strcmp(field_text(base, f), field_text(effective, f)))
+            return false;
+    return true;
+}
+
+static bool name_clash(struct pass_run *r, const struct step *step, const struct item *twin)
+{
+    diag_error(r->ctx->diags, step->at, "pass.name.clash", "the options of %s would make another %s", step->pass->name,
+               symbol_text(twin, twin->name));
+    diag_note(r->ctx->diags, r->ctx->locate ? r->ctx->locate(twin, NULL, NULL, NULL) : (struct loc){ 0 }, "the first is here; rename it");
+    return false;
 }
 
 /* Every fact but the name. */
@@ -172,11 +204,14 @@ static struct item *override_facts(struct pass_run *r, struct item *it, enum bin
     char *text = effective_text(it, b, step);
     u32 errors = r->ctx->diags->errors;
     source_borrow(src, arena_format(&r->ctx->arena, "<%s with options>", symbol_text(it, it->name)), text, strlen(text));
-    bool good = parse_module(&made, r->ctx, src) && made.n == 1 && verify_item(made.items[0], NULL);
+    bool good = parse_module(&made, r->ctx, src) && made.n == 1 && verify_item(made.items[0], NULL) &&
+                keeps_others(it, made.items[0], b, step);
     struct item *effective = good ? made.items[0] : NULL, *known = good && same_facts(it, effective) ? it : NULL;
-    for (u32 i = 0; good && i < file->n; i++)
-        if (file->items[i]->name == effective->name && digest_equal(item_digest(file->items[i]), item_digest(effective)))
-            known = file->items[i];
+    struct item *twin = good && !known ? module_find(file, effective->name) : NULL;
+    if (twin && digest_equal(item_digest(twin), item_digest(effective)))
+        known = twin;
+    else if (twin)
+        good = name_clash(r, step, twin);
     if (!good && r->ctx->diags->errors == errors)
         diag_error(r->ctx->diags, step->at, "pass.option.value", "the options of %s do not make one %s", step->pass->name, kinds[b]);
     if (good && !known) {
@@ -184,7 +219,7 @@ static struct item *override_facts(struct pass_run *r, struct item *it, enum bin
         made.n = 0;
     }
     module_free(&made);
-    return known ? known : effective;
+    return !good ? NULL : known ? known : effective;
 }
 
 bool bind_session(struct pass_run *r, const struct step *step, const struct module *file, const struct module *session,
