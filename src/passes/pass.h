@@ -52,6 +52,8 @@ const struct pass *pass_find(const char *name, size_t length);
 
 /* ---- Pipelines: `p1,p2{opt=val opt2="a b"}` ---- */
 
+enum { MAX_OPTIONS = 32 };      /* of a step */
+
 struct step_option {
     const char *name, *value;           /* NUL-terminated, quotes and braces stripped once */
     struct loc name_at, value_at;

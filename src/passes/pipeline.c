@@ -160,7 +160,7 @@ static void check_doubled(struct reader *r, const struct step *step, const struc
 
 /* ---- Steps ---- */
 
-enum { MAX_OPTIONS = 32, MAX_STEPS = 1024 };
+enum { MAX_STEPS = 1024 };
 
 static bool read_options(struct reader *r, struct step *step)
 {

@@ -9,7 +9,7 @@
 
 struct derivation {
     struct pass_run *r;
-    struct qty_binding bindings[16];
+    struct qty_binding bindings[MAX_OPTIONS];
     u32 n;
     bool good;
 };
@@ -46,8 +46,7 @@ static bool bind(struct derivation *d, const struct step_option *o)
         pass_note(d->r, "it is a multiple of %llu", (unsigned long long)s->multiple_of);
         return false;
     }
-    if (d->n < COUNT(d->bindings))
-        d->bindings[d->n++] = (struct qty_binding){ name, qty_number(d->r->ctx->exprs, n) };
+    d->bindings[d->n++] = (struct qty_binding){ name, qty_number(d->r->ctx->exprs, n) };
     return true;
 }
 
@@ -164,7 +163,8 @@ static bool run(struct pass_run *r)
     /* The items that the program was derived with are still what it rests on. */
     h->using = ARENA_ARRAY(&r->output->arena, struct pin, r->input->header.n_using);
     h->n_using = r->input->header.n_using;
-    memcpy(h->using, r->input->header.using, h->n_using * sizeof *h->using);
+    if (h->n_using)
+        memcpy(h->using, r->input->header.using, h->n_using * sizeof *h->using);
     return d.good;
 }
 

@@ -17,7 +17,7 @@ static u32 read_numbers(const struct pass_run *r, struct qty_binding *bindings, 
 
 static bool same_value(const struct pass_run *r, qty from, qty to)
 {
-    struct qty_binding bindings[16];
+    struct qty_binding bindings[MAX_OPTIONS];
     u32 n = read_numbers(r, bindings, COUNT(bindings));
     return qty_substitute(r->ctx->exprs, from, bindings, n, &from) == EXPR_OK && from == to;
 }
