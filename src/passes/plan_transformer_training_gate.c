@@ -64,16 +64,24 @@ static u128 number(const struct item *it, qty q)
     return n;
 }
 
-/* Bytes of a boundary value on one rank: this layer's chains split it along at most one axis, of the whole mesh. */
-static u128 local_bytes(const struct item *in, const struct dist_value *v, u64 ranks)
+static u64 axis_size(const struct item *in, const struct dist_mesh *mesh, atom axis)
+{
+    const u32 *at = list_at(in, mesh->axes), *end = at + list_n(in, mesh->axes);
+    while (at < end && *at != axis)
+        at += 3;
+    return at < end ? pair_get(at + 1) : 1;
+}
+
+/* Bytes of a boundary value on one rank: split by the size of every axis in its sharding. */
+static u128 local_bytes(const struct item *in, const struct dist_value *v, const struct dist_mesh *mesh)
 {
     qty bytes = 0;
     struct sharding s;
     sharding_read(in, v->sharding, &s);
-    u64 by = 1;
+    u64 by = 1;         /* divides the mesh's size, which fits */
     for (u32 i = 0; i < s.rank; i++)
-        if (s.dims[i].n)
-            by = ranks;
+        for (u32 k = 0; k < s.dims[i].n; k++)
+            by *= axis_size(in, mesh, s.dims[i].axes[k]);
     return type_bytes(in->ctx->exprs, type_get(in->ctx->types, v->type), &bytes) == EXPR_OK ? number(in, bytes) / by : 0;
 }
 
@@ -130,12 +138,10 @@ static bool prove_buffers(const struct pass_run *r)
     const struct item *in = r->input, *out = r->output;
     const struct dist_memory *memory = NULL;
     const struct dist_scale *scale = NULL;
-    u64 ranks = 1;
+    const struct dist_mesh *mesh = NULL;
     for (u32 i = 0; i < in->n_stmts; i++) {
         const struct stmt *s = in->stmts[i];
-        if (s->entity == DIST_MESH)
-            for (u32 k = 0; k + 2 < list_n(in, ((const struct dist_mesh *)s)->axes); k += 3)
-                ranks *= pair_get(list_at(in, ((const struct dist_mesh *)s)->axes) + k + 1);
+        mesh = s->entity == DIST_MESH ? (const struct dist_mesh *)s : mesh;
         memory = s->entity == DIST_MEMORY ? (const struct dist_memory *)s : memory;
         scale = s->entity == DIST_SCALE ? (const struct dist_scale *)s : scale;
     }
@@ -144,7 +150,7 @@ static bool prove_buffers(const struct pass_run *r)
         if (b->s.entity != PORTABLE_BUFFER || b->s.lineage_kind != LINEAGE_NONE)
             continue;
         const struct dist_value *v = (const struct dist_value *)item_value(in, b->s.name);
-        if (number(out, b->size) != local_bytes(in, v, ranks))
+        if (number(out, b->size) != local_bytes(in, v, mesh))
             return gate_refuse(r, out, &b->s, "its size is not its value's on one rank");
         if ((b->role == PORTABLE_INPUT) != (v->role == DIST_INPUT && !v->s.is_result) || b->storage != PORTABLE_DEVICE_LOCAL)
             return gate_refuse(r, out, &b->s, "its role or storage is not its value's");
