@@ -11,6 +11,8 @@
 
 #include "ir/verify.h"
 
+enum { MAX_DEVICES = 1 << 20 };         /* each is a statement of the plan */
+
 struct binding_run {
     struct pass_run *r;
     const struct session_target *target;
@@ -50,6 +52,9 @@ static bool check_devices(struct binding_run *b)
 {
     struct pass_run *r = b->r;
     struct item *deployment = r->session.items[BIND_DEPLOYMENT];
+    if (b->ranks > MAX_DEVICES)
+        return pass_error(r, r->input, NULL, NULL, NULL, "pass.bind.ranks", "%s has %llu ranks; a reference binding lists at most %d devices",
+                          symbol_text(r->input, r->input->name), (unsigned long long)b->ranks, MAX_DEVICES);
     if (b->deployment->devices >= b->ranks)
         return true;
     pass_error(r, deployment, &b->deployment->s, "devices", NULL, "pass.bind.devices", "%s has %llu devices, and %s needs one for each of its %llu ranks",

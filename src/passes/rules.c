@@ -23,6 +23,7 @@ const struct rule pass_rules[] = {
     { "pass.option.symbol", "specialize takes the symbols of its input, each with a positive number that keeps the symbol's facts." },
     { "pass.strategy.other", "A plan is made with the strategy that its program was distributed with." },
     { "pass.strategy.mesh", "The mesh of a distributed program has as many ranks as the strategy's tensor." },
+    { "pass.bind.ranks", "A reference binding writes a statement for each rank, up to 2^20 of them. Bind a smaller mesh." },
     { "pass.bind.devices", "A plan is bound to as many devices as it has ranks. Deploy more, or lower the strategy's tensor." },
     { "pass.bind.engine", "The target lacks an engine that the plan's tasks need. Add it to `engines`, or choose another target." },
     { "pass.bind.capacity", "The plan's buffers do not fit into a device. Lower what the notes list, or give more memory." },
