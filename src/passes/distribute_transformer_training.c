@@ -84,8 +84,22 @@ static bool check_boundary(struct derivation *d, atom name)
 static bool keeps_symbol(const struct derivation *d, const char *name)
 {
     const struct step_option *o = step_option(d->r->step, "symbolic");
-    const char *at = o ? strstr(o->value, name) : NULL;
-    return at && (at == o->value || strchr("[ ,", at[-1])) && (!at[strlen(name)] || strchr("] ,", at[strlen(name)]));
+    size_t n;
+    for (const char *at = o ? o->value : ""; *(at += strspn(at, "[, ]")); at += n)
+        if ((n = strcspn(at, "[, ]")) == strlen(name) && !memcmp(at, name, n))
+            return true;
+    return false;
+}
+
+static bool check_symbolic(const struct step_option *o)
+{
+    size_t n, words = 0;
+    for (const char *at = o->value; *(at += strspn(at, "[, ]")); at += n, words++) {
+        n = strcspn(at, "[, ]");
+        if ((n != strlen("microbatch") || memcmp(at, "microbatch", n)) && (n != strlen("sequence") || memcmp(at, "sequence", n)))
+            return false;
+    }
+    return words > 0;
 }
 
 static bool choose_size(struct derivation *d, const struct type *boundary, u32 i, const char *name, u64 number, qty *out)
@@ -108,7 +122,7 @@ static bool choose_sizes(struct derivation *d)
     const struct step_option *o = step_option(d->r->step, "symbolic");
     const struct model_value *v = (const struct model_value *)item_value(d->r->input, list_at(d->r->input, d->op->operands)[0]);
     const struct type *t = type_get(d->r->ctx->types, v->type);
-    if (o && !keeps_symbol(d, "microbatch") && !keeps_symbol(d, "sequence"))
+    if (o && !check_symbolic(o))
         return diag_error(d->r->ctx->diags, o->value_at, "pass.option.symbolic", "`symbolic` takes microbatch, sequence or [microbatch, sequence]");
     return choose_size(d, t, 0, "microbatch", d->workload.microbatch, &d->b) && choose_size(d, t, 1, "sequence", d->model.sequence, &d->S);
 }
