@@ -7,6 +7,9 @@
 
 #include "support/quantity.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 static u128 number(const struct item *it, qty q)
 {
     u128 n = 0;
@@ -21,44 +24,92 @@ static bool same_list(const struct item *a, u32 x, const struct item *b, u32 y)
 
 /* ---- Buffers: every one once, of its size, aligned as its plan and target ask, above the one before it ---- */
 
-static bool prove_bind(const struct pass_run *r, const struct concrete_bind *b, const struct portable_buffer *p, u128 *end)
+static bool prove_bind(const struct pass_run *r, const struct concrete_bind *b, const struct portable_buffer *p, const struct concrete_memory *region,
+                       u128 *end)
 {
     const struct item *out = r->output;
     u64 align = spec_target_of(r->session.items[BIND_TARGET])->align;
     if (b->s.name != p->s.name || b->size != p->size)
         return gate_refuse(r, out, &b->s, "it is not the plan's buffer at its place, or not of its size");
     u128 offset = number(out, b->offset);
-    if (offset % p->align || offset % align || b->align < p->align)
+    if (offset % p->align || offset % align || b->align != p->align)
         return gate_refuse(r, out, &b->s, "its offset is not aligned as the plan and the target ask");
     if (offset < *end)
         return gate_refuse(r, out, &b->s, "it overlaps the buffer before it");
+    if (offset - *end >= (p->align > align ? p->align : align))
+        return gate_refuse(r, out, &b->s, "it leaves more room than its alignment asks for");
+    if (b->memory != region->s.name)
+        return gate_refuse(r, out, &b->s, "it is not in the plan's region");
     *end = offset + number(out, b->size);
-    return true;
+    return gate_says_only(r, out, &b->s, " name in offset size align ");
+}
+
+/* The least memory of the plan's devices that the deployment states, or else what the buffers take. */
+static u128 capacity(const struct pass_run *r, u64 devices, u128 end)
+{
+    const struct item *it = r->session.items[BIND_DEPLOYMENT];
+    u32 memory = spec_deployment_of(it)->memory, n = list_n(it, memory) / 2;
+    u64 least = UINT64_MAX;
+    for (u32 i = 0; i < n && i < devices; i++)
+        if (pair_get(list_at(it, memory) + 2 * i) < least)
+            least = pair_get(list_at(it, memory) + 2 * i);
+    return n ? least : end ? end : 1;
+}
+
+static bool prove_region(const struct pass_run *r, const struct concrete_memory *region, u64 devices, u128 end)
+{
+    const struct item *out = r->output, *target = r->session.items[BIND_TARGET];
+    const struct session_target *t = spec_target_of(target);
+    if (region->space != list_at(target, t->memory_spaces)[0] || region->align != t->align)
+        return gate_refuse(r, out, &region->s, "it is not the target's first memory");
+    if (number(out, region->capacity) != capacity(r, devices, end) || number(out, region->capacity) < end)
+        return gate_refuse(r, out, &region->s, "its capacity is not the deployment's, or the buffers end beyond it");
+    return gate_says_only(r, out, &region->s, " name space capacity align ");
+}
+
+static const struct concrete_memory *find_region(const struct item *out)
+{
+    const struct concrete_memory *region = NULL;
+    for (u32 i = 0; i < out->n_stmts; i++)
+        if (out->stmts[i]->entity == CONCRETE_MEMORY) {
+            if (region)
+                return NULL;
+            region = (const struct concrete_memory *)out->stmts[i];
+        }
+    return region;
+}
+
+static u64 count(const struct item *it, u32 entity)
+{
+    u64 n = 0;
+    for (u32 i = 0; i < it->n_stmts; i++)
+        n += it->stmts[i]->entity == entity;
+    return n;
 }
 
 static bool prove_buffers(const struct pass_run *r)
 {
     const struct item *in = r->input, *out = r->output;
-    const struct concrete_memory *region = NULL;
+    const struct concrete_memory *region = find_region(out);
     u128 end = 0;
     u32 k = 0;
+    if (!region)
+        return gate_refuse(r, out, NULL, "it has not one region");
     for (u32 i = 0; i < out->n_stmts; i++) {
-        if (out->stmts[i]->entity == CONCRETE_MEMORY)
-            region = (const struct concrete_memory *)out->stmts[i];
         if (out->stmts[i]->entity != CONCRETE_BIND)
             continue;
         while (k < in->n_stmts && in->stmts[k]->entity != PORTABLE_BUFFER)
             k++;
         if (k == in->n_stmts)
             return gate_refuse(r, out, out->stmts[i], "the plan has no buffer for it");
-        if (!prove_bind(r, (const struct concrete_bind *)out->stmts[i], (const struct portable_buffer *)in->stmts[k++], &end))
+        if (!prove_bind(r, (const struct concrete_bind *)out->stmts[i], (const struct portable_buffer *)in->stmts[k++], region, &end))
             return false;
     }
     while (k < in->n_stmts && in->stmts[k]->entity != PORTABLE_BUFFER)
         k++;
     if (k < in->n_stmts)
         return gate_refuse(r, out, NULL, "a buffer of the plan has no place");
-    return (region && number(out, region->capacity) >= end) || gate_refuse(r, out, NULL, "the buffers end beyond their region");
+    return prove_region(r, region, count(out, CONCRETE_DEVICE), end);
 }
 
 /* ---- Commands ---- */
@@ -68,29 +119,79 @@ static const u8 image_of[] = {
     [PORTABLE_BARRIER] = CONCRETE_BARRIER, [PORTABLE_HOST] = CONCRETE_HOST_CALL,
 };
 
-/* What the plan orders must be ordered: by the serial order, or by `after`, which may name producers besides. */
-static bool keeps_order(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t)
+static bool has(const struct item *it, u32 list, u32 ref)
 {
-    for (u32 i = 0; i < list_n(r->input, t->after); i++) {
-        bool found = false;
-        for (u32 k = 0; k < list_n(r->output, c->after); k++)
-            found = found || list_at(r->output, c->after)[k] == list_at(r->input, t->after)[i];
-        if (!found)
+    for (u32 i = 0; i < list_n(it, list); i++)
+        if (list_at(it, list)[i] == ref)
+            return true;
+    return false;
+}
+
+/* T makes a value that OF reads. */
+static bool feeds(const struct item *in, const struct portable_task *t, const struct portable_task *of)
+{
+    for (u32 i = 0; i < list_n(in, t->results); i++)
+        if (has(in, of->operands, list_at(in, t->results)[i]))
+            return true;
+    return false;
+}
+
+/* What the plan orders is ordered, and nothing else: by `after`, and in a plan that is not serial by its dataflow. */
+static bool keeps_order(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, bool serial)
+{
+    const struct item *in = r->input, *out = r->output;
+    for (u32 i = 0; i < list_n(in, t->after); i++)
+        if (!has(out, c->after, list_at(in, t->after)[i]))
+            return false;
+    for (u32 i = 0; i < list_n(out, c->after); i++) {
+        u32 ref = list_at(out, c->after)[i];
+        const struct portable_task *before = (const struct portable_task *)item_ref(in, ref);
+        if (!has(in, t->after, ref) && (serial || !before || before->s.entity != PORTABLE_TASK || !feeds(in, before, t)))
+            return false;
+    }
+    for (u32 i = 0; !serial && i < in->n_stmts && in->stmts[i] != &t->s; i++) {
+        const struct portable_task *before = (const struct portable_task *)in->stmts[i];
+        if (before->s.entity == PORTABLE_TASK && feeds(in, before, t) && !has(out, c->after, REF_SYMBOL(before->s.name)))
             return false;
     }
     return true;
 }
 
-static bool prove_command(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, u64 index)
+/* The queue that takes commands of a body; -1: none does. */
+static int queue_of(u8 body)
+{
+    return body == CONCRETE_LAUNCH ? CONCRETE_QUEUE_COMPUTE : body == CONCRETE_COLLECTIVE ? CONCRETE_QUEUE_COLLECTIVE
+           : body == CONCRETE_TRANSFER ? CONCRETE_QUEUE_TRANSFER : body == CONCRETE_HOST_CALL ? CONCRETE_QUEUE_HOST : -1;
+}
+
+static bool by_slots(const struct pass_run *r)
+{
+    return !strcmp(r->pass->suffix, "slot");
+}
+
+/* Slots count through the plan, one a cycle; a queue takes what is of its kind. */
+static bool is_issued(const struct pass_run *r, const struct concrete_command *c, u64 index)
+{
+    if (by_slots(r))
+        return c->cycle == index && c->slot == 0 && !c->queue;
+    const struct concrete_queue *q = c->queue ? (const struct concrete_queue *)item_symbol(r->output, c->queue) : NULL;
+    bool taken = q && q->s.entity == CONCRETE_QUEUE && q->s.name == c->queue && q->kind == queue_of(c->body);
+    return c->cycle == UINT64_MAX && c->slot == UINT64_MAX && (queue_of(c->body) < 0 ? !c->queue : taken);
+}
+
+static bool prove_command(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, u64 index, bool serial)
 {
     const struct item *in = r->input, *out = r->output;
     if (c->s.name != t->s.name || c->body != image_of[t->body] || c->operation != t->operation)
         return gate_refuse(r, out, &c->s, "it is not the image of the plan's task at its place");
     if (!same_list(out, c->operands, in, t->operands) || !same_list(out, c->results, in, t->results))
         return gate_refuse(r, out, &c->s, "it uses other buffers than its source");
-    if (!same_list(out, c->on, in, t->ranks) || !keeps_order(r, c, t))
+    if (!same_list(out, c->on, in, t->ranks) || !keeps_order(r, c, t, serial))
         return gate_refuse(r, out, &c->s, "its ranks or its order are not its source's");
-    return c->cycle == UINT64_MAX || c->cycle == index || gate_refuse(r, out, &c->s, "it issues out of the plan's order");
+    if (!is_issued(r, c, index))
+        return gate_refuse(r, out, &c->s, "it issues out of the plan's order, or by another queue than its kind's");
+    return gate_is_from(r, &c->s, LINEAGE_LOWERED, REF_SYMBOL(t->s.name)) &&
+           gate_says_only(r, out, &c->s, " name body operation operands results on via at after from ");
 }
 
 static bool prove_commands(const struct pass_run *r)
@@ -98,43 +199,108 @@ static bool prove_commands(const struct pass_run *r)
     const struct item *in = r->input, *out = r->output;
     u64 index = 0;
     u32 k = 0;
-    bool serial = false, order = false;
+    bool serial = count(in, PORTABLE_ORDER) != 0;
+    if (count(out, CONCRETE_ORDER) != serial)
+        return gate_refuse(r, out, NULL, "its order is not the plan's");
     for (u32 i = 0; i < out->n_stmts; i++) {
-        serial = serial || out->stmts[i]->entity == CONCRETE_ORDER;
+        const struct concrete_order *order = (const struct concrete_order *)out->stmts[i];
+        if (order->s.entity == CONCRETE_ORDER && order->order != CONCRETE_SERIAL)
+            return gate_refuse(r, out, &order->s, "its order is not the plan's");
         if (out->stmts[i]->entity != CONCRETE_COMMAND)
             continue;
         while (k < in->n_stmts && in->stmts[k]->entity != PORTABLE_TASK)
             k++;
         if (k == in->n_stmts)
             return gate_refuse(r, out, out->stmts[i], "the plan has no task for it");
-        if (!prove_command(r, (const struct concrete_command *)out->stmts[i], (const struct portable_task *)in->stmts[k++], index++))
+        if (!prove_command(r, (const struct concrete_command *)out->stmts[i], (const struct portable_task *)in->stmts[k++], index++, serial))
             return false;
     }
-    for (u32 i = 0; i < in->n_stmts; i++)
-        order = order || in->stmts[i]->entity == PORTABLE_ORDER;
     while (k < in->n_stmts && in->stmts[k]->entity != PORTABLE_TASK)
         k++;
-    return (k == in->n_stmts && serial == order) || gate_refuse(r, out, NULL, "a task of the plan, or its order, is lost");
+    return k == in->n_stmts || gate_refuse(r, out, NULL, "a task of the plan is lost");
 }
 
-static bool prove_devices(const struct pass_run *r)
+/* ---- What the commands run on ---- */
+
+static bool is_text(const struct pass_run *r, atom a, const char *format, ...) PRINTF_LIKE(3, 4);
+static bool is_text(const struct pass_run *r, atom a, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return a && intern_is(&r->ctx->names, a, text);
+}
+
+static bool prove_device(const struct pass_run *r, const struct concrete_device *d, u64 rank)
+{
+    const char *target = context_text(r->ctx, r->session.items[BIND_TARGET]->name);
+    return (d->rank == rank && is_text(r, d->s.name, "d%llu", (unsigned long long)rank) &&
+            is_text(r, d->target, "%s:%llu", target, (unsigned long long)rank)) ||
+           gate_refuse(r, r->output, &d->s, "devices are not placed rank by rank");
+}
+
+static bool prove_library(const struct pass_run *r, const struct concrete_library *l)
+{
+    if (l->abi != spec_target_of(r->session.items[BIND_TARGET])->abi || !is_text(r, l->s.name, "reference") || !is_text(r, l->version, "0"))
+        return gate_refuse(r, r->output, &l->s, "it is not the reference library for the target");
+    return gate_says_only(r, r->output, &l->s, " name abi version ");
+}
+
+static bool prove_queue(const struct pass_run *r, const struct concrete_queue *q)
+{
+    const char *kind = concrete_queue_kind_enum.words[q->kind].text;
+    u64 commands = 0;
+    for (u32 i = 0; i < r->output->n_stmts; i++) {
+        const struct concrete_command *c = (const struct concrete_command *)r->output->stmts[i];
+        commands += c->s.entity == CONCRETE_COMMAND && c->queue == q->s.name;
+    }
+    if (by_slots(r) || !commands || !is_text(r, q->engine, "reference:%s", kind))
+        return gate_refuse(r, r->output, &q->s, "no command needs it, or its engine is not of its kind");
+    return gate_says_only(r, r->output, &q->s, " name kind engine ");
+}
+
+/* A transfer that a slot issues has a route between the devices of its own ranks. */
+static bool prove_route(const struct pass_run *r, const struct concrete_route *route)
+{
+    const struct portable_task *t = (const struct portable_task *)item_symbol(r->input, route->command);
+    return (t && t->s.entity == PORTABLE_TASK && t->body == PORTABLE_TRANSFER && is_text(r, route->source, "d%llu", (unsigned long long)t->source) &&
+            is_text(r, route->destination, "d%llu", (unsigned long long)t->destination) && is_text(r, route->channel, "reference-link")) ||
+           gate_refuse(r, r->output, &route->s, "it is not the way of a transfer between its ranks");
+}
+
+static bool prove_resources(const struct pass_run *r)
 {
     const struct item *in = r->input, *out = r->output;
-    u64 devices = 0, ranks = 1;
-    for (u32 i = 0; i < out->n_stmts; i++)
-        if (out->stmts[i]->entity == CONCRETE_DEVICE && ((const struct concrete_device *)out->stmts[i])->rank != devices++)
-            return gate_refuse(r, out, out->stmts[i], "devices are not placed rank by rank");
+    u64 devices = 0, ranks = 1, transfers = 0;
+    bool good = true;
+    for (u32 i = 0; good && i < out->n_stmts; i++) {
+        const struct stmt *s = out->stmts[i];
+        if (s->entity == CONCRETE_DEVICE)
+            good = prove_device(r, (const struct concrete_device *)s, devices++);
+        else if (s->entity == CONCRETE_LIBRARY)
+            good = prove_library(r, (const struct concrete_library *)s);
+        else if (s->entity == CONCRETE_QUEUE)
+            good = prove_queue(r, (const struct concrete_queue *)s);
+        else if (s->entity == CONCRETE_ROUTE)
+            good = prove_route(r, (const struct concrete_route *)s);
+    }
     for (u32 i = 0; i < in->n_stmts; i++) {
         const struct portable_mesh *m = (const struct portable_mesh *)in->stmts[i];
+        const struct portable_task *t = (const struct portable_task *)in->stmts[i];
+        transfers += t->s.entity == PORTABLE_TASK && t->body == PORTABLE_TRANSFER;
         for (u32 k = 0; m->s.entity == PORTABLE_MESH && k + 2 < list_n(in, m->axes); k += 3)
             ranks *= pair_get(list_at(in, m->axes) + k + 1);
     }
-    if (devices < ranks || devices > spec_deployment_of(r->session.items[BIND_DEPLOYMENT])->devices)
-        return gate_refuse(r, out, NULL, "there is not one device of the deployment for each rank");
-    return true;
+    if (good && (count(in, PORTABLE_MESH) ? devices != ranks : devices < ranks))
+        return gate_refuse(r, out, NULL, "there is not one device for each rank");
+    if (good && (devices > spec_deployment_of(r->session.items[BIND_DEPLOYMENT])->devices || count(out, CONCRETE_LIBRARY) != 1))
+        return gate_refuse(r, out, NULL, "the deployment has not so many devices, or there is not one library");
+    return good && (count(out, CONCRETE_ROUTE) == (by_slots(r) ? transfers : 0) || gate_refuse(r, out, NULL, "a route is lost"));
 }
 
 bool bind_reference_gate(const struct pass_run *r)
 {
-    return prove_devices(r) && prove_buffers(r) && prove_commands(r);
+    return prove_resources(r) && prove_buffers(r) && prove_commands(r);
 }

@@ -18,6 +18,24 @@ bool gate_refuse(const struct pass_run *r, const struct item *it, const struct s
     return false;
 }
 
+bool gate_says_only(const struct pass_run *r, const struct item *it, const struct stmt *s, const char *allowed)
+{
+    for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++) {
+        const char *at = strstr(allowed, f->name);
+        while (at && (at == allowed || at[-1] != ' ' || at[f->length] != ' '))
+            at = strstr(at + 1, f->name);
+        if (!at && !field_is_default(it, s, f))
+            return gate_refuse(r, it, s, "nothing in its source gives it `%s`", f->name);
+    }
+    return true;
+}
+
+bool gate_is_from(const struct pass_run *r, const struct stmt *s, u8 kind, u32 ref)
+{
+    return (s->lineage_kind == kind && list_n(r->output, s->lineage) == 1 && list_at(r->output, s->lineage)[0] == ref) ||
+           gate_refuse(r, r->output, s, "it is not declared to be from its source");
+}
+
 /* Marks in COVERED (by atom, @ and % apart) what the output's lineage names. */
 static bool mark(const struct pass_run *r, const struct stmt *s, u8 *covered)
 {

@@ -11,4 +11,10 @@ bool cover_check(const struct pass_run *r);
 /* A gate's refusal: names the pass, the entity and what does not hold. Always false. */
 bool gate_refuse(const struct pass_run *r, const struct item *it, const struct stmt *s, const char *format, ...) PRINTF_LIKE(4, 5);
 
+/* Every field of S whose name is not among ALLOWED (" name body ", blanks around each) says nothing. Else refuses. */
+bool gate_says_only(const struct pass_run *r, const struct item *it, const struct stmt *s, const char *allowed);
+
+/* S is from the one source REF of the input, as KIND. Else refuses. */
+bool gate_is_from(const struct pass_run *r, const struct stmt *s, u8 kind, u32 ref);
+
 #endif

@@ -14,14 +14,19 @@
 #include "ir/sharding.h"
 #include "support/quantity.h"
 
+#include <stdio.h>
+
 struct proof {
     const struct pass_run *r;
     struct transformer_model m;
     struct training_workload w;
     struct training_strategy s;
     u128 M, H, K, F, A, R, C, G;        /* rows; widths (K, F of one rank); boundary; its share; scores; feed-forward */
+    u128 X;                             /* what a collective exchanges: A, or 0 on one rank */
     u128 reduce;                        /* operations of the reductions of one pass over the block */
     bool split;
+    const struct model_op *op;
+    atom axis;                          /* of the mesh */
     struct qty_binding symbols[2];      /* microbatch and sequence of the model's boundary, where they are symbols */
     u32 n_symbols;
 };
@@ -49,7 +54,8 @@ static bool number(const struct proof *p, qty q, u128 *out)
 static void fill(struct proof *p)
 {
     const struct pass_run *r = p->r;
-    spec_model(r->input, spec_decoder(r->input, r->pass->operation), &p->m);
+    const struct model_op *op = spec_decoder(r->input, r->pass->operation);
+    spec_model(r->input, op, &p->m);
     spec_workload(r->session.items[BIND_WORKLOAD], &p->w);
     spec_strategy(r->session.items[BIND_STRATEGY], &p->s);
     u128 t = p->s.tensor;
@@ -62,8 +68,9 @@ static void fill(struct proof *p)
     p->R = p->split ? p->A / t : p->A;
     p->C = (u128)p->w.microbatch * (p->m.heads / t) * p->m.sequence * p->m.sequence;
     p->G = p->M * p->F;
+    p->X = t > 1 ? p->A : 0;
+    p->op = op;
     p->reduce = 2 * (p->A / t) * (t - 1);
-    const struct model_op *op = spec_decoder(r->input, r->pass->operation);
     const struct model_value *v = (const struct model_value *)item_value(r->input, list_at(r->input, op->operands)[0]);
     const struct type *type = type_get(r->ctx->types, v->type);
     qty_symbols(r->ctx->exprs, type->dims[0], bind_symbol, &(struct find_symbol){ p, p->w.microbatch });
@@ -72,45 +79,168 @@ static void fill(struct proof *p)
 
 /* ---- Relations ---- */
 
-static u64 axis_size(const struct item *it, const struct dist_mesh *mesh)
-{
-    return list_n(it, mesh->axes) == 3 ? pair_get(list_at(it, mesh->axes) + 1) : 0;
-}
+/* A decoder block in order, and what each layer computes; NULL: it communicates (Korthikanti et al. 2022, figures 4, 5). */
+static const struct {
+    const char *layer, *operation;
+} block_layers[] = {
+    { "attention.fork", "transformer.fork" }, { "attention.layer_norm", "transformer.layer_norm" },
+    { "attention.input_collective", NULL }, { "attention.qkv_fork", "transformer.fork" },
+    { "attention.query", "transformer.linear" }, { "attention.key", "transformer.linear" },
+    { "attention.value", "transformer.linear" }, { "attention.query_key", "transformer.batch_matmul" },
+    { "attention.softmax", "transformer.softmax" }, { "attention.probability_dropout", "transformer.dropout" },
+    { "attention.probability_value", "transformer.batch_matmul" }, { "attention.output_projection", "transformer.linear" },
+    { "attention.output_collective", NULL }, { "attention.output_dropout", "transformer.dropout" },
+    { "attention.residual", "transformer.residual_add" }, { "mlp.fork", "transformer.fork" },
+    { "mlp.layer_norm", "transformer.layer_norm" }, { "mlp.input_collective", NULL }, { "mlp.expand", "transformer.linear" },
+    { "mlp.gelu", "transformer.gelu" }, { "mlp.contract", "transformer.linear" }, { "mlp.output_collective", NULL },
+    { "mlp.output_dropout", "transformer.dropout" }, { "mlp.residual", "transformer.residual_add" },
+};
 
-static bool prove_value(const struct proof *p, const struct dist_value *v)
+static bool prove_mesh(struct proof *p, const struct dist_mesh *mesh)
 {
     const struct item *out = p->r->output;
-    const struct model_value *from = (const struct model_value *)item_value(p->r->input, v->s.name);
-    const struct type *t = type_get(out->ctx->types, v->type), *u = from ? type_get(out->ctx->types, from->type) : NULL;
+    if (list_n(out, mesh->axes) != 3 || pair_get(list_at(out, mesh->axes) + 1) != p->s.tensor)
+        return gate_refuse(p->r, out, &mesh->s, "it is not the strategy's tensor group");
+    p->axis = list_at(out, mesh->axes)[0];
+    return true;
+}
+
+static bool prove_scale(const struct proof *p, const struct dist_scale *scale)
+{
+    u128 blocks = 0, batch = 0, microbatch = 0;
+    return (number(p, scale->blocks, &blocks) && number(p, scale->batch, &batch) && number(p, scale->microbatch, &microbatch) &&
+            blocks == p->m.blocks && batch == p->w.batch && microbatch == p->w.microbatch) ||
+           gate_refuse(p->r, p->r->output, &scale->s, "the scale is not that of the model and the workload");
+}
+
+/* A symbol is the model's. That a split sequence is a multiple of tensor is all that is known besides. */
+static bool prove_symbol(const struct proof *p, const struct dist_symbol *s)
+{
+    const struct model_symbol *from = (const struct model_symbol *)item_dollar(p->r->input, s->s.name);
+    const struct model_value *v = (const struct model_value *)item_value(p->r->input, list_at(p->r->input, p->op->operands)[0]);
+    qty symbol = qty_symbol(p->r->ctx->exprs, s->s.name);
+    if (!from || s->kind != from->kind)
+        return gate_refuse(p->r, p->r->output, &s->s, "it is not a symbol of the model");
+    u128 known = from->multiple_of;
+    if (p->split && type_get(p->r->ctx->types, v->type)->dims[1] == symbol)
+        known = known ? known / u128_gcd(known, p->s.tensor) * p->s.tensor : p->s.tensor;
+    return s->multiple_of == known || gate_refuse(p->r, p->r->output, &s->s, "it is not known to be such a multiple");
+}
+
+struct uses {
+    const struct item *it;
+    u32 n;
+    bool declared;
+};
+
+static void see_symbol(void *state, atom symbol)
+{
+    struct uses *u = state;
+    const struct stmt *s = item_dollar(u->it, symbol);
+    u->n++;
+    u->declared = u->declared && s && s->name == symbol;
+}
+
+/* Each symbol of the boundary is declared, and no other. */
+static bool prove_symbols(const struct proof *p, u32 declared)
+{
+    const struct item *out = p->r->output;
+    const struct dist_value *v = (const struct dist_value *)item_value(out, list_at(p->r->input, p->op->operands)[0]);
+    const struct type *t = type_get(out->ctx->types, v->type);
+    struct uses u = { out, 0, true };
+    qty both;
+    if (qty_mul(out->ctx->exprs, t->dims[0], t->dims[1], &both) == EXPR_OK)
+        qty_symbols(out->ctx->exprs, both, see_symbol, &u);
+    return (u.declared && u.n == declared) || gate_refuse(p->r, out, NULL, "its symbols are not those of its boundary");
+}
+
+/* The boundary's value NAME of the model, split along the sequence or whole. */
+static bool prove_value(const struct proof *p, const struct dist_value *v, atom name, u8 role)
+{
+    const struct item *out = p->r->output;
+    const struct model_value *from = (const struct model_value *)item_value(p->r->input, name);
+    const struct type *t = type_get(out->ctx->types, v->type), *u = type_get(out->ctx->types, from->type);
     struct sharding s;
     u128 n[3] = { 0 };
     sharding_read(out, v->sharding, &s);
-    bool same = u && u->rank == 3 && t->rank == 3 && t->element == u->element;
+    bool same = v->s.name == name && v->role == role && u->rank == 3 && t->rank == 3 && t->element == u->element;
     for (int i = 0; same && i < 3; i++)
         same = number(p, t->dims[i], &n[i]);
     if (!same || n[0] != p->w.microbatch || n[1] != p->m.sequence || n[2] != p->m.hidden)
-        return gate_refuse(p->r, out, &v->s, "its type is not the model value's under this workload");
-    bool sharded = s.rank == 3 && s.dims[1].n == 1 && !s.dims[0].n && !s.dims[2].n && !s.n_partial;
+        return gate_refuse(p->r, out, &v->s, "its name, role or type is not the model value's under this workload");
+    bool sharded = s.rank == 3 && s.dims[1].n == 1 && s.dims[1].axes[0] == p->axis && !s.dims[0].n && !s.dims[2].n && !s.n_partial;
     if (p->split ? !sharded : v->sharding != 0)
         return gate_refuse(p->r, out, &v->s, "its sharding is not the boundary's");
-    return v->owners == 0 || gate_refuse(p->r, out, &v->s, "not all ranks own it");
+    return gate_says_only(p->r, out, &v->s, " role name type sharding from ");
+}
+
+static bool prove_boundary(const struct proof *p, const struct stmt *s)
+{
+    atom input = list_at(p->r->input, p->op->operands)[0], output = list_at(p->r->input, p->op->results)[0];
+    if (s->entity == DIST_OUTPUT)
+        return ((const struct dist_output *)s)->value == output || gate_refuse(p->r, p->r->output, s, "it is not the model's output");
+    return prove_value(p, (const struct dist_value *)s, input, DIST_INPUT) &&
+           gate_is_from(p->r, s, LINEAGE_LOWERED, REF_VALUE(input));
+}
+
+/* Gathers ahead of split products, scatters behind them; their gradients the other way round. */
+static const char *collective_of(const struct proof *p, bool is_input, u8 phase)
+{
+    bool forward = phase != DIST_ACTIVATION_GRADIENT;
+    if (!p->split)
+        return forward == is_input ? NULL : "all_reduce";
+    return forward == is_input ? "all_gather" : "reduce_scatter";
+}
+
+static bool prove_collective(const struct proof *p, const struct dist_task *t, const char *layer)
+{
+    const struct item *out = p->r->output;
+    const char *kind = collective_of(p, strstr(layer, "input_collective") != NULL, t->phase);
+    bool reduces = kind && strcmp(kind, "all_gather") != 0;
+    u128 message = 0;
+    if (p->s.tensor == 1 || !kind || t->body != DIST_COLLECTIVE || !intern_is(&out->ctx->names, t->operation, kind))
+        return gate_refuse(p->r, out, &t->s, "its layer has no such collective in this phase");
+    if (list_n(out, t->over) != 1 || list_at(out, t->over)[0] != p->axis || t->reduction != (reduces ? REDUCTION_SUM : REDUCTION_NONE))
+        return gate_refuse(p->r, out, &t->s, "it does not sum over the tensor group, or not gather in it");
+    return (number(p, t->work[DIST_MESSAGE], &message) && message == p->A * p->w.element_bytes) ||
+           gate_refuse(p->r, out, &t->s, "its message is not the whole boundary");
+}
+
+static bool prove_local(const struct proof *p, const struct dist_task *t, const char *operation)
+{
+    const struct item *out = p->r->output;
+    if (t->body != DIST_LOCAL || !intern_is(&out->ctx->names, t->operation, operation))
+        return gate_refuse(p->r, out, &t->s, "its layer computes something else");
+    if (t->over || t->reduction)
+        return gate_refuse(p->r, out, &t->s, "a local task has no group");
+    return t->work[DIST_MESSAGE] == 0 || gate_refuse(p->r, out, &t->s, "a local task sends");
+}
+
+/* `<layer>.<phase>`, of a collective `.<kind>` behind it. */
+static bool is_named(const struct proof *p, const struct dist_task *t)
+{
+    char name[256];
+    const struct context *ctx = p->r->ctx;
+    snprintf(name, sizeof name, "%s.%s%s%s", context_text(ctx, t->layer), dist_phase_enum.words[t->phase].text,
+             t->body == DIST_COLLECTIVE ? "." : "", t->body == DIST_COLLECTIVE ? context_text(ctx, t->operation) : "");
+    return intern_is(&ctx->names, t->s.name, name);
 }
 
 static bool prove_task(const struct proof *p, const struct dist_task *t)
 {
     const struct item *out = p->r->output;
-    u128 message = 0;
-    if (!number(p, t->work[DIST_MESSAGE], &message))
-        return gate_refuse(p->r, out, &t->s, "its message is not a number");
-    if (t->body != DIST_LOCAL && t->body != DIST_COLLECTIVE)
-        return gate_refuse(p->r, out, &t->s, "it is neither local nor a collective");
-    if (t->body == DIST_LOCAL)
-        return message == 0 || gate_refuse(p->r, out, &t->s, "a local task sends");
-    if (p->s.tensor == 1)
-        return gate_refuse(p->r, out, &t->s, "one rank has no collective");
-    if (message != p->A * p->w.element_bytes)
-        return gate_refuse(p->r, out, &t->s, "its message is not the whole boundary");
-    return t->ranks == 0 || gate_refuse(p->r, out, &t->s, "not all ranks take part");
+    size_t i = 0;
+    while (i < COUNT(block_layers) && !intern_is(&out->ctx->names, t->layer, block_layers[i].layer))
+        i++;
+    if (i == COUNT(block_layers))
+        return gate_refuse(p->r, out, &t->s, "no layer of a block is called so");
+    const char *operation = block_layers[i].operation;
+    if (!(operation ? prove_local(p, t, operation) : prove_collective(p, t, block_layers[i].layer)))
+        return false;
+    if (!is_named(p, t))
+        return gate_refuse(p->r, out, &t->s, "its name is not its layer and phase");
+    return gate_is_from(p->r, &t->s, LINEAGE_LOWERED, REF_SYMBOL(p->op->s.name)) &&
+           gate_says_only(p->r, out, &t->s, " name body operation operands results over reduction phase layer work from ");
 }
 
 /* forward <= recompute, recommunication <= gradients <= optimizer */
@@ -120,29 +250,64 @@ static int stage_of(u8 phase)
            : phase == DIST_ACTIVATION_GRADIENT || phase == DIST_WEIGHT_GRADIENT ? 2 : phase == DIST_OPTIMIZER ? 3 : -1;
 }
 
-static bool prove_entities(const struct proof *p)
+/* The first task reads the input, the last forward task makes the output; nothing else has values. */
+static bool prove_values(const struct proof *p, const struct dist_task *t, bool first, bool last)
+{
+    const struct item *in = p->r->input, *out = p->r->output;
+    atom input = list_at(in, p->op->operands)[0], output = list_at(in, p->op->results)[0];
+    bool reads = list_n(out, t->operands) == 1 && list_at(out, t->operands)[0] == input;
+    bool makes = list_n(out, t->results) == 1 && list_at(out, t->results)[0] == output;
+    if ((first ? !reads : list_n(out, t->operands) != 0) || (last ? !makes : list_n(out, t->results) != 0))
+        return gate_refuse(p->r, out, &t->s, "it reads or makes other values than the block's boundary there");
+    const struct dist_value *v = last ? (const struct dist_value *)item_value(out, output) : NULL;
+    return !last || (v && prove_value(p, v, output, DIST_ACTIVATION)) || gate_refuse(p->r, out, &t->s, "its result is not the boundary");
+}
+
+static bool prove_tasks(const struct proof *p)
 {
     const struct item *out = p->r->output;
+    const struct dist_task *first = NULL, *last = NULL;
     int stage = 0;
-    bool good = true, serial = false;
-    for (u32 i = 0; good && i < out->n_stmts; i++) {
-        const struct stmt *s = out->stmts[i];
-        const struct dist_task *t = (const struct dist_task *)s;
-        serial = serial || s->entity == DIST_ORDER;
-        if (s->entity == DIST_MESH && axis_size(out, (const struct dist_mesh *)s) != p->s.tensor)
-            return gate_refuse(p->r, out, s, "the mesh is not the strategy's tensor group");
-        if (s->entity == DIST_VALUE)
-            good = prove_value(p, (const struct dist_value *)s);
-        if (s->entity != DIST_TASK)
+    for (u32 i = 0; i < out->n_stmts; i++) {
+        const struct dist_task *t = (const struct dist_task *)out->stmts[i];
+        if (t->s.entity != DIST_TASK)
             continue;
         if (stage_of(t->phase) < stage)
-            return gate_refuse(p->r, out, s, "its phase comes before that of the task above it");
+            return gate_refuse(p->r, out, &t->s, "its phase comes before that of the task above it");
         stage = stage_of(t->phase);
-        good = prove_task(p, t);
-        for (u32 k = 0; good && k < list_n(out, t->results); k++)
-            good = prove_value(p, (const struct dist_value *)item_value(out, list_at(out, t->results)[k]));
+        first = first ? first : t;
+        last = stage == 0 ? t : last;
     }
-    return good && (serial || gate_refuse(p->r, out, NULL, "the chain has no order"));
+    for (u32 i = 0; i < out->n_stmts; i++) {
+        const struct dist_task *t = (const struct dist_task *)out->stmts[i];
+        if (t->s.entity == DIST_TASK && (!prove_task(p, t) || !prove_values(p, t, t == first, t == last)))
+            return false;
+    }
+    return true;
+}
+
+static bool prove_entities(struct proof *p)
+{
+    const struct item *out = p->r->output;
+    u32 seen[256] = { 0 };
+    bool good = true;
+    for (u32 i = 0; good && i < out->n_stmts; i++) {
+        const struct stmt *s = out->stmts[i];
+        seen[s->entity]++;
+        switch ((enum dist_entity)s->entity) {
+        case DIST_SYMBOL: good = prove_symbol(p, (const struct dist_symbol *)s); break;
+        case DIST_MESH: good = prove_mesh(p, (const struct dist_mesh *)s); break;
+        case DIST_ORDER: good = ((const struct dist_order *)s)->order == DIST_SERIAL || gate_refuse(p->r, out, s, "it is not serial"); break;
+        case DIST_SCALE: good = prove_scale(p, (const struct dist_scale *)s); break;
+        case DIST_MEMORY: good = gate_is_from(p->r, s, LINEAGE_LOWERED, REF_SYMBOL(p->op->s.name)); break;
+        case DIST_VALUE: case DIST_OUTPUT: good = prove_boundary(p, s); break;
+        case DIST_TASK: case DIST_ENTITIES: break;
+        }
+    }
+    if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
+                 seen[DIST_VALUE] != 1 || seen[DIST_OUTPUT] != 1))
+        return gate_refuse(p->r, out, NULL, "its mesh, order, scale, memory, input and output are not one each");
+    return good && prove_symbols(p, seen[DIST_SYMBOL]) && prove_tasks(p);
 }
 
 /* ---- Totals ---- */
@@ -160,54 +325,131 @@ static bool total(const struct proof *p, u8 phase, int fact, u128 *out)
     return true;
 }
 
-static bool prove_total(const struct proof *p, u8 phase, u128 expected)
+static bool prove_total(const struct proof *p, u8 phase, int fact, u128 expected)
 {
+    static const char *const facts[] = { "operations", "bytes read", "bytes written" };
     char found_text[U128_DIGITS], expected_text[U128_DIGITS];
+    const char *word = dist_phase_enum.words[phase].text;
     u128 found;
-    if (!total(p, phase, DIST_OPERATIONS, &found))
-        return gate_refuse(p->r, p->r->output, NULL, "the operations of phase %s do not add up to a number", dist_phase_enum.words[phase].text);
-    return found == expected || gate_refuse(p->r, p->r->output, NULL, "phase %s has %s operations, and the closed form %s", dist_phase_enum.words[phase].text,
-                                            u128_text(found, found_text), u128_text(expected, expected_text));
+    if (!total(p, phase, fact, &found))
+        return gate_refuse(p->r, p->r->output, NULL, "the %s of phase %s do not add up to a number", facts[fact], word);
+    return found == expected || gate_refuse(p->r, p->r->output, NULL, "phase %s has %s %s, and the closed form %s", word,
+                                            u128_text(found, found_text), facts[fact], u128_text(expected, expected_text));
 }
 
-/* Operations of each phase; optimizer state that is sharded is rounded up per tensor, and bounded instead. */
+static bool prove_phase(const struct proof *p, u8 phase, u128 operations, u128 read, u128 write)
+{
+    return prove_total(p, phase, DIST_OPERATIONS, operations) && prove_total(p, phase, DIST_READ, read) &&
+           prove_total(p, phase, DIST_WRITE, write);
+}
+
+static bool is_full(const struct proof *p)
+{
+    return p->s.recompute == RECOMPUTE_FULL;
+}
+
+/* Weights of a rank: two norms, query, key, value, output, two of the MLP. */
+static u128 weights(const struct proof *p)
+{
+    return 4 * p->H * p->K + 2 * p->H * p->F + 4 * p->H;
+}
+
+/* The rank's share of sharded state, rounded up tensor by tensor. */
+static u128 share(const struct proof *p)
+{
+    u128 d = p->s.optimizer_sharding ? p->s.data : 1, rest = d - 1;
+    return 2 * ((2 * p->H + rest) / d) + 4 * ((p->H * p->K + rest) / d) + 2 * ((p->H * p->F + rest) / d);
+}
+
+static u128 state_bytes(const struct proof *p)
+{
+    return (p->w.element_bytes < 4 ? 12 : 8) * share(p);
+}
+
+/* Masks of dropout are of one byte an element: one of the scores, two of the boundary. */
+static u128 masks(const struct proof *p)
+{
+    return p->C + 2 * p->R;
+}
+
+/* Operands and results of each layer, e bytes an element; a collective reads and writes what it exchanges. */
+static bool prove_forward(const struct proof *p, u128 forward)
+{
+    u128 e = p->w.element_bytes, MK = p->M * p->K, collectives = (p->split ? 4 : 2) * p->X * e;
+    u128 read = e * (8 * p->R + 4 * p->A + 4 * MK + 3 * p->C + 2 * p->G + weights(p));
+    u128 write = e * (6 * p->R + 2 * p->A + 4 * MK + 3 * p->C + 2 * p->G) + masks(p);
+    u128 repeated = (p->split ? (p->s.recompute != RECOMPUTE_NONE || p->s.input_regather) + (is_full(p) || p->s.input_regather) : 0) +
+                    (is_full(p) ? 2 : 0);
+    u128 again = is_full(p) ? forward - p->reduce : 0, again_read = is_full(p) ? read : 0, again_write = is_full(p) ? write : 0;
+    if (p->s.recompute == RECOMPUTE_ATTENTION) {
+        again = 2 * p->C * p->m.head_size + 6 * p->C;
+        again_read = e * 2 * (MK + p->C);
+        again_write = e * 3 * p->C + p->C;
+    }
+    return prove_phase(p, DIST_FORWARD, forward, read + collectives, write + collectives) &&
+           prove_phase(p, DIST_RECOMPUTE, again, again_read, again_write) &&
+           prove_phase(p, DIST_RECOMMUNICATION, is_full(p) ? p->reduce : 0, repeated * p->X * e, repeated * p->X * e);
+}
+
+/* As docs/deviations.md keeps them: what a gradient reads is not always all that it needs. */
 static bool prove_totals(const struct proof *p)
 {
     u128 products = 8 * p->M * p->H * p->K + 4 * p->M * p->H * p->F, scores = 2 * p->C * p->m.head_size;
-    u128 weights = 4 * p->H * p->K + 2 * p->H * p->F + 4 * p->H;
     u128 forward = products + 2 * scores + 6 * p->C + (18 + 2 + 2) * p->R + 8 * p->G + p->reduce;
     u128 gradient = products + 4 * scores + 9 * p->C + (4 + 28 + 2 + 4) * p->R + 3 * p->A + 13 * p->G + p->reduce;
-    u128 again = p->s.recompute == RECOMPUTE_FULL ? forward - p->reduce : p->s.recompute == RECOMPUTE_ATTENTION ? scores + 6 * p->C : 0;
-    u128 repeated = p->s.recompute == RECOMPUTE_FULL && p->s.tensor > 1 ? p->reduce : 0, optimizer, d = p->s.optimizer_sharding ? p->s.data : 1;
-    if (!prove_total(p, DIST_FORWARD, forward) || !prove_total(p, DIST_ACTIVATION_GRADIENT, gradient) ||
-        !prove_total(p, DIST_WEIGHT_GRADIENT, products + 14 * p->R) || !prove_total(p, DIST_RECOMPUTE, again) ||
-        !prove_total(p, DIST_RECOMMUNICATION, repeated))
-        return false;
-    if (!total(p, DIST_OPTIMIZER, DIST_OPERATIONS, &optimizer))
-        return gate_refuse(p->r, p->r->output, NULL, "the optimizer's operations do not add up to a number");
-    enum { TENSORS = 8 };       /* two norms, query, key, value, output, two of the MLP */
-    return (optimizer * d >= 11 * weights && optimizer * d <= 11 * (weights + TENSORS * (d - 1))) ||
-           gate_refuse(p->r, p->r->output, NULL, "the optimizer's operations are not 11 a weight");
+    u128 e = p->w.element_bytes, MK = p->M * p->K, collectives = (p->split ? 4 : 2) * p->X * e;
+    u128 read = e * (10 * p->R + 5 * p->A + 7 * MK + 4 * p->C + 2 * p->G + weights(p)) + masks(p);
+    u128 write = e * (10 * p->R + 5 * p->A + MK + 2 * p->C + 2 * p->G);
+    return prove_forward(p, forward) && prove_phase(p, DIST_ACTIVATION_GRADIENT, gradient, read + collectives, write + collectives) &&
+           prove_phase(p, DIST_WEIGHT_GRADIENT, products + 14 * p->R, e * (4 * p->R + 6 * p->A + 4 * MK + 2 * p->G), e * weights(p)) &&
+           prove_phase(p, DIST_OPTIMIZER, 11 * share(p), state_bytes(p), 0);
+}
+
+/* ---- Memory ---- */
+
+static bool prove_fact(const struct proof *p, const struct dist_memory *m, const char *name, qty fact, u128 expected)
+{
+    char found_text[U128_DIGITS], expected_text[U128_DIGITS];
+    u128 found = 0;
+    if (number(p, fact, &found) && found == expected)
+        return true;
+    return gate_refuse(p->r, p->r->output, &m->s, "`%s` is %s, and the closed form %s", name, u128_text(found, found_text),
+                       u128_text(expected, expected_text));
+}
+
+/* Korthikanti et al. 2022, section 4: what a layer keeps; a boundary or collective that is split keeps its share. */
+static u128 stored(const struct proof *p, u128 inner)
+{
+    bool attention = p->s.recompute == RECOMPUTE_ATTENTION, regather = p->split && p->s.input_regather;
+    u128 e = p->w.element_bytes, bytes = e * (2 * p->R + 2 * p->A + inner) + masks(p);
+    if (is_full(p))
+        return 0;
+    if (p->split)
+        bytes += e * 2 * p->R;
+    if (attention)
+        bytes -= e * 2 * p->C + p->C;
+    if (p->split && (attention || regather))
+        bytes -= e * p->A;
+    return regather ? bytes - e * p->A : bytes;
 }
 
 static bool prove_memory(const struct proof *p)
 {
     const struct item *out = p->r->output;
-    u128 weights = p->w.element_bytes * (4 * p->H * p->K + 2 * p->H * p->F + 4 * p->H), found, unsharded, stored, checkpoint;
-    for (u32 i = 0; i < out->n_stmts; i++) {
-        const struct dist_memory *m = (const struct dist_memory *)out->stmts[i];
-        if (m->s.entity != DIST_MEMORY)
-            continue;
-        if (!number(p, m->weights, &found) || found != weights)
-            return gate_refuse(p->r, out, &m->s, "the weights are not those of the model");
-        if (!number(p, m->gradients_unsharded, &unsharded) || unsharded * p->w.element_bytes != 4 * weights)
-            return gate_refuse(p->r, out, &m->s, "unsharded gradients are not four bytes a weight");
-        if (!number(p, m->stored, &stored) || !number(p, m->checkpoint, &checkpoint) ||
-            (p->s.recompute == RECOMPUTE_FULL ? stored != 0 || checkpoint != p->R * p->w.element_bytes : checkpoint != 0))
-            return gate_refuse(p->r, out, &m->s, "what is kept for the backward pass is not what the recompute policy says");
-        return true;
-    }
-    return gate_refuse(p->r, out, NULL, "there are no memory facts");
+    const struct dist_memory *m = NULL;
+    for (u32 i = 0; i < out->n_stmts; i++)
+        m = out->stmts[i]->entity == DIST_MEMORY ? (const struct dist_memory *)out->stmts[i] : m;
+    u128 e = p->w.element_bytes, unfused = p->s.fused_activation ? 0 : p->G;
+    u128 inner = 4 * p->M * p->K + 2 * p->C + p->G + unfused, collectives = p->split ? 4 * p->R : 2 * p->X;
+    return prove_fact(p, m, "weights", m->weights, e * weights(p)) &&
+           prove_fact(p, m, "working", m->working, e * (2 * p->R + 2 * p->A + inner + collectives) + masks(p)) &&
+           prove_fact(p, m, "stored", m->stored, stored(p, inner)) &&
+           prove_fact(p, m, "checkpoint", m->checkpoint, is_full(p) ? p->R * e : 0) &&
+           prove_fact(p, m, "gradients", m->gradients, e * share(p)) &&
+           prove_fact(p, m, "gradients_unsharded", m->gradients_unsharded, 4 * weights(p)) &&
+           prove_fact(p, m, "activation_gradients", m->activation_gradients,
+                      e * (4 * p->R + 2 * p->A + inner + collectives) + masks(p)) &&
+           prove_fact(p, m, "optimizer", m->optimizer, state_bytes(p));
 }
 
 bool distribute_transformer_training_gate(const struct pass_run *r)

@@ -13,6 +13,26 @@ static bool same_list(const struct item *a, u32 x, const struct item *b, u32 y)
     return list_n(a, x) == list_n(b, y) && !memcmp(list_at(a, x), list_at(b, y), list_n(a, x) * sizeof(u32));
 }
 
+/* The engines that a task can run on: products on matrix engines, all else on vector engines. */
+static bool prove_engine(const struct pass_run *r, const struct portable_task *p)
+{
+    const struct item *out = r->output;
+    const char *operation = context_text(r->ctx, p->operation);
+    bool product = (!strcmp(operation, "transformer.linear") || !strcmp(operation, "transformer.batch_matmul")) &&
+                   p->phase != PORTABLE_OPTIMIZER;
+    const char *words[3] = { "vector-elementwise", "vector-engine", NULL };
+    if (p->body == PORTABLE_COLLECTIVE)
+        words[0] = operation, words[1] = "collective-library", words[2] = "network-engine";
+    else if (product)
+        words[0] = "matrix-multiply", words[1] = "tensor-core", words[2] = "matrix-engine";
+    u32 n = words[2] ? 2 : 1;
+    const u32 *record = list_at(out, p->implement);
+    bool same = list_n(out, p->implement) == n + 3 && record[1] == n && intern_is(&r->ctx->names, record[0], words[0]) && !record[n + 2];
+    for (u32 i = 0; same && i < n; i++)
+        same = intern_is(&r->ctx->names, record[2 + i], words[1 + i]);
+    return same || gate_refuse(r, out, &p->s, "it needs another engine than its source");
+}
+
 static bool prove_task(const struct pass_run *r, const struct portable_task *p, const struct dist_task *t)
 {
     const struct item *in = r->input, *out = r->output;
@@ -23,6 +43,9 @@ static bool prove_task(const struct pass_run *r, const struct portable_task *p, 
     for (int i = 0; i < DIST_WORK; i++)
         if (p->work[i] != t->work[i])
             return gate_refuse(r, out, &p->s, "its work is not its source's");
+    if (p->s.lineage_kind != LINEAGE_LOWERED || !prove_engine(r, p) ||
+        !gate_says_only(r, out, &p->s, " name body operation operands results ranks phase layer after work implement from "))
+        return gate_refuse(r, out, &p->s, "it says more or less than its source");
     if (p->work[PORTABLE_TEMPORARY] || p->work[PORTABLE_PERSISTENT_BYTES])
         return gate_refuse(r, out, &p->s, "it has memory that its source lacks");
     if (p->phase != t->phase || p->layer != t->layer)
@@ -53,6 +76,36 @@ static bool prove_tasks(const struct pass_run *r)
     while (k < in->n_stmts && in->stmts[k]->entity != DIST_TASK)
         k++;
     return (k == in->n_stmts && order == ordered) || gate_refuse(r, out, NULL, "a task of the chain, or its order, is lost");
+}
+
+/* Minimizes latency and peak memory, each for one. */
+static bool prove_objectives(const struct pass_run *r)
+{
+    const struct item *out = r->output;
+    static const u8 wanted[] = { PORTABLE_LATENCY, PORTABLE_PEAK_MEMORY };
+    u32 n = 0;
+    for (u32 i = 0; i < out->n_stmts; i++) {
+        const struct portable_objective *o = (const struct portable_objective *)out->stmts[i];
+        if (o->s.entity != PORTABLE_OBJECTIVE)
+            continue;
+        if (n == COUNT(wanted) || o->kind != wanted[n++] || o->direction != PORTABLE_MINIMIZE ||
+            !gate_says_only(r, out, &o->s, " direction kind "))
+            return gate_refuse(r, out, NULL, "its objectives are not latency and peak memory");
+    }
+    return n == COUNT(wanted) || gate_refuse(r, out, NULL, "an objective is missing");
+}
+
+static bool prove_mesh(const struct pass_run *r)
+{
+    const struct item *in = r->input, *out = r->output;
+    const struct dist_mesh *from = NULL;
+    const struct portable_mesh *mesh = NULL;
+    for (u32 i = 0; i < in->n_stmts; i++)
+        from = in->stmts[i]->entity == DIST_MESH ? (const struct dist_mesh *)in->stmts[i] : from;
+    for (u32 i = 0; i < out->n_stmts; i++)
+        mesh = out->stmts[i]->entity == PORTABLE_MESH ? (const struct portable_mesh *)out->stmts[i] : mesh;
+    return (mesh && from->s.name == mesh->s.name && same_list(out, mesh->axes, in, from->axes)) ||
+           gate_refuse(r, out, NULL, "its mesh is not the chain's");
 }
 
 /* ---- Buffers ---- */
@@ -95,19 +148,27 @@ static u128 peak_chunks(const struct training_strategy *s, u128 m)
     return warm < most ? warm : most;
 }
 
+enum { ALIGN = 16 };
+
 struct stage_bytes {
     const char *name;
+    u8 role, storage;
     u128 bytes;
 };
 
-static bool prove_buffer(const struct pass_run *r, const char *name, u128 bytes)
+static bool prove_buffer(const struct pass_run *r, const struct stage_bytes *expected, atom source)
 {
+    const char *name = expected->name;
+    u128 bytes = expected->bytes;
     const struct item *out = r->output;
     atom a = intern_find(&r->ctx->names, name, strlen(name));
     const struct portable_buffer *b = a ? (const struct portable_buffer *)item_value(out, a) : NULL;
     if (!b)
         return bytes == 0 || gate_refuse(r, out, NULL, "buffer %%%s is missing", name);
-    return number(out, b->size) == bytes || gate_refuse(r, out, &b->s, "its size is not what the block's memory facts give");
+    if (b->role != expected->role || b->storage != expected->storage || b->align != ALIGN)
+        return gate_refuse(r, out, &b->s, "its role, storage or alignment is not that of such memory");
+    return gate_is_from(r, &b->s, LINEAGE_LOWERED, REF_SYMBOL(source)) &&
+           (number(out, b->size) == bytes || gate_refuse(r, out, &b->s, "its size is not what the block's memory facts give"));
 }
 
 static bool prove_stage(const struct pass_run *r, const struct dist_memory *m, const struct dist_scale *scale)
@@ -119,18 +180,31 @@ static bool prove_stage(const struct pass_run *r, const struct dist_memory *m, c
     u128 chunks = peak_chunks(&s, number(in, scale->batch) / s.data / number(in, scale->microbatch));
     u128 kept = blocks / v * chunks;        /* blocks a chunk, times chunks in flight */
     const struct stage_bytes stage[] = {
-        { "weights", blocks * number(in, m->weights) },
-        { "gradients", number(in, m->gradients_unsharded) + (blocks - 1) * number(in, m->gradients) },
-        { "activation_gradients", number(in, m->activation_gradients) },
-        { "optimizer", blocks * number(in, m->optimizer) },
-        { "working", number(in, m->working) },
-        { "stored", m->stored ? number(in, m->stored) * (kept - 1) : 0 },
-        { "checkpoint", number(in, m->checkpoint) * kept },
+        { "weights", PORTABLE_STATE, PORTABLE_PERSISTENT, blocks * number(in, m->weights) },
+        { "gradients", PORTABLE_STATE, PORTABLE_PERSISTENT, number(in, m->gradients_unsharded) + (blocks - 1) * number(in, m->gradients) },
+        { "activation_gradients", PORTABLE_WORKSPACE, PORTABLE_TRANSIENT, number(in, m->activation_gradients) },
+        { "optimizer", PORTABLE_STATE, PORTABLE_PERSISTENT, blocks * number(in, m->optimizer) },
+        { "working", PORTABLE_WORKSPACE, PORTABLE_TRANSIENT, number(in, m->working) },
+        { "stored", PORTABLE_WORKSPACE, PORTABLE_TRANSIENT, m->stored ? number(in, m->stored) * (kept - 1) : 0 },
+        { "checkpoint", PORTABLE_WORKSPACE, PORTABLE_TRANSIENT, number(in, m->checkpoint) * kept },
     };
     for (size_t i = 0; i < COUNT(stage); i++)
-        if (!prove_buffer(r, stage[i].name, stage[i].bytes))
+        if (!prove_buffer(r, &stage[i], m->s.name))
             return false;
     return true;
+}
+
+/* An input or output of the chain has a buffer of its bytes on one rank. */
+static bool prove_boundary(const struct pass_run *r, const struct dist_value *v, u8 role, const struct dist_mesh *mesh)
+{
+    const struct item *out = r->output;
+    const struct portable_buffer *b = (const struct portable_buffer *)item_value(out, v->s.name);
+    if (!b)
+        return gate_refuse(r, r->input, &v->s, "it has no buffer");
+    if (number(out, b->size) != local_bytes(r->input, v, mesh))
+        return gate_refuse(r, out, &b->s, "its size is not its value's on one rank");
+    return (b->role == role && b->storage == PORTABLE_DEVICE_LOCAL && b->align == ALIGN && b->s.lineage_kind == LINEAGE_NONE) ||
+           gate_refuse(r, out, &b->s, "its role, storage or alignment is not its value's");
 }
 
 static bool prove_buffers(const struct pass_run *r)
@@ -139,26 +213,26 @@ static bool prove_buffers(const struct pass_run *r)
     const struct dist_memory *memory = NULL;
     const struct dist_scale *scale = NULL;
     const struct dist_mesh *mesh = NULL;
+    u32 boundary = 0;
     for (u32 i = 0; i < in->n_stmts; i++) {
         const struct stmt *s = in->stmts[i];
         mesh = s->entity == DIST_MESH ? (const struct dist_mesh *)s : mesh;
         memory = s->entity == DIST_MEMORY ? (const struct dist_memory *)s : memory;
         scale = s->entity == DIST_SCALE ? (const struct dist_scale *)s : scale;
     }
-    for (u32 i = 0; i < out->n_stmts; i++) {
-        const struct portable_buffer *b = (const struct portable_buffer *)out->stmts[i];
-        if (b->s.entity != PORTABLE_BUFFER || b->s.lineage_kind != LINEAGE_NONE)
-            continue;
-        const struct dist_value *v = (const struct dist_value *)item_value(in, b->s.name);
-        if (number(out, b->size) != local_bytes(in, v, mesh))
-            return gate_refuse(r, out, &b->s, "its size is not its value's on one rank");
-        if ((b->role == PORTABLE_INPUT) != (v->role == DIST_INPUT && !v->s.is_result) || b->storage != PORTABLE_DEVICE_LOCAL)
-            return gate_refuse(r, out, &b->s, "its role or storage is not its value's");
+    for (u32 i = 0; i < in->n_stmts; i++) {
+        bool input = in->stmts[i]->entity == DIST_VALUE, output = in->stmts[i]->entity == DIST_OUTPUT;
+        const struct stmt *s = output ? item_value(in, ((const struct dist_output *)in->stmts[i])->value) : in->stmts[i];
+        boundary += input || output;
+        if ((input || output) && !prove_boundary(r, (const struct dist_value *)s, input ? PORTABLE_INPUT : PORTABLE_OUTPUT, mesh))
+            return false;
     }
-    return prove_stage(r, memory, scale);
+    for (u32 i = 0; i < out->n_stmts; i++)
+        boundary -= out->stmts[i]->entity == PORTABLE_BUFFER && out->stmts[i]->lineage_kind == LINEAGE_NONE;
+    return prove_stage(r, memory, scale) && (!boundary || gate_refuse(r, out, NULL, "a buffer has no source"));
 }
 
 bool plan_transformer_training_gate(const struct pass_run *r)
 {
-    return prove_tasks(r) && prove_buffers(r);
+    return prove_mesh(r) && prove_tasks(r) && prove_buffers(r) && prove_objectives(r);
 }
