@@ -94,6 +94,8 @@ derived gopher-280B 2 c022 c114
 derived chinchilla 0 c113
 derived palm-540B 1 c132
 counted "$python" -B "$oracle/rejects.py" "$BP_OPT" "$data"
+counted "$python" -B "$oracle/symbols.py" "$BP_OPT" "$data"
+named '^[3-9][0-9] strategies, each with 3 choices of symbols$'
 counted "$python" -B "$oracle/published.py" "$BP_OPT" "$data" "$BP_SOURCE/examples"
 
 mkdir "$work/data"

@@ -44,6 +44,23 @@ NARAYANAN = [
     (25600, 160, 128, 8, 64, 6, 3072, 1008038707200, 51390513775273574400, 38555254837267660800),
 ]
 
+# Each fact of a strategy, another value for it, and a number that follows from it: no fact is ignored.
+EVERY = dict(hidden=12288, heads=96, blocks=96, tensor=8, split=True, regather=True, recompute="attention", pipeline=8,
+             chunks=3, data=2, batch=128)
+CHANGES = [
+    ("tensor = 8", "tensor = 4", ("memory", "weights")),
+    ("communication = reduce_scatter_all_gather", "communication = all_reduce", ("memory", "stored")),
+    ("pipeline = 8", "pipeline = 4", ("stage", "blocks")),
+    ("virtual_stages = 3", "virtual_stages = 2", ("stage", "in_flight")),
+    ("virtual_stages = 3", "schedule = one_f_one_b", ("pipeline", "bubble_over_ideal")),
+    ("virtual_stages = 3", "schedule = gpipe", ("stage", "in_flight")),
+    ("data = 2", "data = 4", ("stage", "microbatches")),
+    ("optimizer_sharding = false", "optimizer_sharding = true", ("memory", "optimizer")),
+    ("recompute = attention", "recompute = none", ("memory", "stored")),
+    ("fused_activation = false", "fused_activation = true", ("memory", "working")),
+    ("input_regather = true", "input_regather = false", ("memory", "stored")),
+]
+
 # Of Narayanan et al. 2021, 2.2: pipeline, microbatches, chunks; bubble over ideal time, over total time.
 BUBBLES = [
     (4, 8, 1, "3/8", "3/11"), (8, 64, 1, "7/64", "7/71"), (8, 64, 3, "7/192", "7/199"), (4, 8, 2, "3/16", "3/19"),
@@ -75,6 +92,18 @@ def check_narayanan(gate):
         for label, number in ((" this plan ", ours), (" without recompute ", without), (" with full recompute ", recompute)):
             line = next((line for line in both.splitlines() if label in line + " "), "")
             gate.verdict(line.endswith(f" {number}"), f"{what}: no line with{label}and {number}")
+
+
+def check_changes(gate):
+    text = model(**EVERY).text()
+    before = gate.bp_opt.summary(text)
+    for fact, other, (group, number) in CHANGES:
+        gate.verdict(text.count(fact) == 1, f"{fact} is not in the strategy once")
+        changed = text.replace(fact, other)
+        if "all_reduce" in other:       # where nothing is gathered, nothing is gathered again
+            changed = changed.replace("input_regather = true", "input_regather = false")
+        after = gate.bp_opt.summary(changed)
+        gate.verdict(after[group][number] != before[group][number], f"{other} changes no {group} {number}")
 
 
 def pipeline_of(gate, p, m, v):
@@ -129,6 +158,7 @@ def main(path, directory, examples):
     try:
         check_narayanan(gate)
         check_pipelines(gate)
+        check_changes(gate)
         check_demonstration(gate, os.path.join(examples, "gpt3-175b.bpir"))
         check_examples(gate, examples)
     except Refused as refused:
