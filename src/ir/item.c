@@ -184,7 +184,7 @@ struct stmt *item_ref(const struct item *it, u32 ref)
 u32 item_list(struct item *it, const u32 *elements, u32 n)
 {
     u32 last = it->last_list;
-    if (last && it->pool[last] == n && !memcmp(&it->pool[last + 1], elements, n * sizeof *elements))
+    if (last && it->pool[last] == n && (!n || !memcmp(&it->pool[last + 1], elements, n * sizeof *elements)))
         return last;
     u32 handle = it->n_pool;
     *VEC_PUSH(it->pool, it->n_pool, it->cap_pool) = n;
