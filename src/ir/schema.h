@@ -86,7 +86,7 @@ enum layer { LAYER_SESSION, LAYER_MODEL, LAYER_DIST, LAYER_PORTABLE, LAYER_CONCR
 #define TASK_LAYERS (IN(LAYER_DIST) | IN(LAYER_PORTABLE) | IN(LAYER_CONCRETE))
 #define ALL_LAYERS (IN(LAYER_MODEL) | TASK_LAYERS)
 
-/* How an operation's result types follow from its operands' (dialects/model/shape.c). */
+/* How an operation's result types follow from its operands' (dialects/model/shape_rules.c). */
 enum shape_rule {
     SHAPE_ANY,              /* not checked: a coarse or target-near operation */
     SHAPE_SAME,             /* all operands and results have one type */

@@ -10,7 +10,8 @@ static bool check_positive(struct model_shape *s)
     for (const struct field *f = s->row->attributes; f && f->kind != FIELD_END; f++) {
         if (f->kind != FIELD_INTEGER || !model_shape_number(s, f->name, &n) || n > 0)
             continue;
-        good = verify_error(s->c->v, &s->op->s, f->name, NULL, "model.decoder.positive", "%s: `%s` is at least 1, found 0", f->doc, f->name);
+        good = verify_error(s->c->v, &s->op->s, f->name, NULL, "model.decoder.positive",
+                            "%s: `%s` is at least 1, found 0", f->doc, f->name);
         s->refused = true;
     }
     return good;
@@ -36,8 +37,9 @@ static bool check_tokens(struct model_shape *s)
     u128 tokens;
     if (!model_shape_number(s, "sequence", &n) || !qty_value(s->c->ctx->exprs, s->types[0]->dims[1], &tokens) || tokens <= n)
         return true;
-    model_shape_refuse(s, s->in[0], "model.decoder.boundary", "dimension 1 of %s is at most the sequence, %" PRIu64 ", found %s",
-                       model_shape_value(s, s->in[0]), n, qty_text(s->c->ctx, s->types[0]->dims[1]));
+    model_shape_refuse(s, s->in[0], "model.decoder.boundary",
+                       "dimension 1 of %s is at most the sequence, %" PRIu64 ", found %s", model_shape_value(s, s->in[0]),
+                       n, qty_text(s->c->ctx, s->types[0]->dims[1]));
     model_shape_legal(s, s->in[0], "legal with 1 to %" PRIu64 " as dimension 1", n);
     return false;
 }
@@ -79,7 +81,8 @@ static bool check_cache(struct model_shape *s)
     if (good)
         return true;
     const char *legal = model_shape_type(s, &(struct type){ .element = cache->element, .rank = 5, .dims = dims });
-    model_shape_refuse(s, s->in[1], "model.decoder.cache", "the cache of this decoder is %s, found %s", legal, model_shape_value(s, s->in[1]));
+    model_shape_refuse(s, s->in[1], "model.decoder.cache", "the cache of this decoder is %s, found %s", legal,
+                       model_shape_value(s, s->in[1]));
     model_shape_legal(s, s->in[1], "legal is [blocks, 2, batch, sequence, kv heads x head_size]: %s", legal);
     return false;
 }

@@ -76,7 +76,8 @@ static void check_symbol(struct model_checker *c, const struct model_symbol *sym
     const struct field *f = field_find(fields, "multiple_of", strlen("multiple_of"));
     if (symbol->multiple_of || !(symbol->s.written >> (f - fields) & 1))
         return;
-    verify_error(c->v, &symbol->s, f->name, NULL, "model.symbol.multiple_of", "%s can't be a multiple of 0", stmt_text(c->it, &symbol->s));
+    verify_error(c->v, &symbol->s, f->name, NULL, "model.symbol.multiple_of", "%s can't be a multiple of 0",
+                 stmt_text(c->it, &symbol->s));
     verify_note_legal(c->v, "leave the clause out where nothing is known");
 }
 

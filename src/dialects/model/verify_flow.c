@@ -37,7 +37,8 @@ static void report_early(struct model_checker *c, const struct model_op *op, u32
     const char *name = value_text(c->it, ref_atom(e->ref)), *reader = stmt_text(c->it, &op->s);
     const struct stmt *maker = c->it->stmts[e->at - 1];
     if (e->at == index + 1) {
-        verify_error(c->v, &op->s, NULL, name, "model.ssa.use_before_definition", "%s reads %s, which it makes itself", reader, name);
+        verify_error(c->v, &op->s, NULL, name, "model.ssa.use_before_definition", "%s reads %s, which it makes itself",
+                     reader, name);
         verify_note_legal(c->v, "an operation reads what stands above it");
         return;
     }
@@ -66,8 +67,8 @@ static bool check_result(struct model_checker *c, const struct model_op *op, u32
     if (value->s.is_result && e->at == index + 1)
         return true;
     if (!value->s.is_result) {
-        verify_error(c->v, &op->s, "->", name, "model.ssa.multiple_definition", "%s exists before the program, so %s can't make it", name,
-                     maker);
+        verify_error(c->v, &op->s, "->", name, "model.ssa.multiple_definition",
+                     "%s exists before the program, so %s can't make it", name, maker);
         verify_note(c->v, &value->s, NULL, NULL, "declared here; a new version has a name of its own and `updates %s`", name);
         return false;
     }
@@ -104,7 +105,8 @@ static const char *role_text(const struct model_value *value)
     return model_role_enum.words[value->role].text;
 }
 
-static void check_version_type(struct model_checker *c, const struct model_value *value, const struct model_value *old, const char *name)
+static void check_version_type(struct model_checker *c, const struct model_value *value, const struct model_value *old,
+                               const char *name)
 {
     if (value->type == old->type)
         return;
@@ -122,11 +124,12 @@ static void check_version(struct model_checker *c, const struct model_value *val
     const char *name = value_text(c->it, value->updates), *self = stmt_text(c->it, &value->s);
     e->used = true;
     if (e->at > index) {
-        verify_error(c->v, &value->s, "updates", name, "model.updates.order", "%s is to be the next version of %s, which is not made above",
-                     self, name);
+        verify_error(c->v, &value->s, "updates", name, "model.updates.order",
+                     "%s is to be the next version of %s, which is not made above", self, name);
         verify_note_legal(c->v, "versions follow one another down the text");
     } else if (!changes(old)) {
-        verify_error(c->v, &value->s, "updates", name, "model.updates.kind", "%s has the role `%s` and never changes", name, role_text(old));
+        verify_error(c->v, &value->s, "updates", name, "model.updates.kind", "%s has the role `%s` and never changes",
+                     name, role_text(old));
         verify_note_legal(c->v, "parameter, state, kv_cache and optimizer_state have versions");
     } else if (e->next) {
         verify_error(c->v, &value->s, "updates", name, "model.updates.twice", "%s already has a next version, %s", name,
@@ -142,20 +145,22 @@ void model_flow_value(struct model_checker *c, const struct model_value *value)
 {
     if (!value->updates)
         return;
-    verify_error(c->v, &value->s, "updates", NULL, "model.updates.result", "%s exists before the program, so it is no new version",
-                 stmt_text(c->it, &value->s));
-    verify_note_legal(c->v, "the result of an operation can be one: `-> %%new : type updates %s`", value_text(c->it, value->updates));
+    verify_error(c->v, &value->s, "updates", NULL, "model.updates.result",
+                 "%s exists before the program, so it is no new version", stmt_text(c->it, &value->s));
+    verify_note_legal(c->v, "the result of an operation can be one: `-> %%new : type updates %s`",
+                      value_text(c->it, value->updates));
 }
 
 /* ---- Effects ---- */
 
-static void check_written(struct model_checker *c, const struct model_op *op, const char *kind, const struct model_value *value, u32 index)
+static void check_written(struct model_checker *c, const struct model_op *op, const char *kind,
+                          const struct model_value *value, u32 index)
 {
     const char *name = value_text(c->it, value->s.name);
     if (changes(value) || (value->s.is_result && model_entry_of(c, REF_VALUE(value->s.name))->at == index + 1))
         return;
-    verify_error(c->v, &op->s, "effects", name, "model.effects.write", "`%s` of %s, which has the role `%s` and never changes", kind, name,
-                 role_text(value));
+    verify_error(c->v, &op->s, "effects", name, "model.effects.write",
+                 "`%s` of %s, which has the role `%s` and never changes", kind, name, role_text(value));
     verify_note_legal(c->v, "parameter, state, kv_cache and optimizer_state can change, and an operation's own results");
 }
 
@@ -164,7 +169,8 @@ static bool reads(u32 effect)
     return effect == EFFECT_READ || effect == EFFECT_UPDATE || effect == EFFECT_RANDOM;
 }
 
-static void check_touched(struct model_checker *c, const struct model_op *op, u32 effect, const struct model_value *value, u32 index)
+static void check_touched(struct model_checker *c, const struct model_op *op, u32 effect, const struct model_value *value,
+                          u32 index)
 {
     struct model_entry *e = model_entry_of(c, REF_VALUE(value->s.name));
     bool operand = false;
@@ -195,7 +201,8 @@ static void check_effects(struct model_checker *c, const struct model_op *op, u3
             continue;
         const char *name = stmt_text(c->it, to);
         if (!ref_is_value(at[i + 1]) && at[i] != EFFECT_IO && at[i] != EFFECT_CALL) {
-            verify_error(c->v, &op->s, "effects", name, "model.effects.value", "`%s` touches a %%value, and %s is none", kind, name);
+            verify_error(c->v, &op->s, "effects", name, "model.effects.value", "`%s` touches a %%value, and %s is none",
+                         kind, name);
             verify_note_legal(c->v, "only io and call may name an @operation");
         } else if (effect_stands_before(at, i)) {
             verify_error(c->v, &op->s, "effects", name, "model.effects.duplicate", "`%s %s` stands twice", kind, name);

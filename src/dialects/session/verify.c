@@ -31,7 +31,8 @@ static void check_counts(struct verifier *v, const struct stmt *s)
     u32 i = 0;
     for (const struct field *f = stmt_entity(v->item, s)->fields; f->kind != FIELD_END; f++, i++) {
         bool given = f->presence == REQUIRED || f->fallback || s->written >> i & 1;
-        bool count = f->kind == FIELD_INTEGER || (f->kind == FIELD_FLOAT && f->offset != offsetof(struct session_profile, network_latency));
+        bool count = f->kind == FIELD_INTEGER ||
+                     (f->kind == FIELD_FLOAT && f->offset != offsetof(struct session_profile, network_latency));
         if (count && given && !field_get(s, f))
             report_count(v, s, f);
         else if (f->kind == FIELD_INTEGERS)
@@ -64,8 +65,8 @@ static void note_words(struct verifier *v, const char *word, const char *const *
         verify_note_legal(v, "legal are %s", text);
 }
 
-static void check_words(struct verifier *v, const struct stmt *s, const char *field, u32 handle, const char *const *words, u32 n,
-                        const char *code)
+static void check_words(struct verifier *v, const struct stmt *s, const char *field, u32 handle, const char *const *words,
+                        u32 n, const char *code)
 {
     for (u32 i = 0; i < list_n(v->item, handle); i++) {
         const char *word = context_text(v->ctx, list_at(v->item, handle)[i]);
@@ -96,7 +97,8 @@ static void need(struct verifier *v, const struct session_workload *w, const cha
 
 static void refuse(struct verifier *v, const struct session_workload *w, const char *field, const char *other)
 {
-    verify_error(v, &w->s, field, NULL, "session.workload.mode", "mode %s has no `%s`", session_mode_enum.words[w->mode].text, field);
+    verify_error(v, &w->s, field, NULL, "session.workload.mode", "mode %s has no `%s`",
+                 session_mode_enum.words[w->mode].text, field);
     verify_note_legal(v, "only %s has one", other);
 }
 
