@@ -21,6 +21,7 @@ struct binding_run {
     bool slots;
     u128 layout;                    /* bytes that the buffers take */
     atom queues[4];                 /* by kind; 0: not made */
+    u8 *made;                       /* by the name's atom: a buffer that some task makes */
 };
 
 /* ---- Placement ---- */
@@ -108,6 +109,18 @@ static bool available(const struct binding_run *b, u64 *bytes, u64 *rank)
     return n > 0;
 }
 
+/* A state that tasks make anew must be told from a value that is read too early. */
+static void mark_made(struct binding_run *b)
+{
+    const struct item *in = b->r->input;
+    b->made = ARENA_ARRAY(&b->r->output->arena, u8, in->ctx->names.n);
+    for (u32 i = 0; i < in->n_stmts; i++) {
+        const struct portable_task *t = (const struct portable_task *)in->stmts[i];
+        for (u32 k = 0; t->s.entity == PORTABLE_TASK && k < list_n(in, t->results); k++)
+            b->made[list_at(in, t->results)[k]] = 1;
+    }
+}
+
 static bool emit_binding(struct binding_run *b, const struct portable_buffer *buffer, atom region)
 {
     struct pass_run *r = b->r;
@@ -126,6 +139,7 @@ static bool emit_binding(struct binding_run *b, const struct portable_buffer *bu
     bind->offset = qty_number(r->ctx->exprs, offset);
     bind->size = buffer->size;
     bind->align = buffer->align;
+    bind->lives = buffer->role == PORTABLE_STATE && b->made[buffer->s.name] ? CONCRETE_ALWAYS : CONCRETE_INFERRED;
     item_declare(out, &bind->s);
     return true;
 }
@@ -159,6 +173,7 @@ static bool emit_memory(struct binding_run *b)
     region->s.name = region->space;
     region->align = b->target->align;
     item_declare(out, &region->s);
+    mark_made(b);
     for (u32 i = 0; i < r->input->n_stmts; i++)
         if (r->input->stmts[i]->entity == PORTABLE_BUFFER && !emit_binding(b, (const struct portable_buffer *)r->input->stmts[i], region->s.name))
             return false;

@@ -25,7 +25,7 @@ static bool same_list(const struct item *a, u32 x, const struct item *b, u32 y)
 /* ---- Buffers: every one once, of its size, aligned as its plan and target ask, above the one before it ---- */
 
 static bool prove_bind(const struct pass_run *r, const struct concrete_bind *b, const struct portable_buffer *p, const struct concrete_memory *region,
-                       u128 *end)
+                       bool is_written, u128 *end)
 {
     const struct item *out = r->output;
     u64 align = spec_target_of(r->session.items[BIND_TARGET])->align;
@@ -41,7 +41,9 @@ static bool prove_bind(const struct pass_run *r, const struct concrete_bind *b, 
     if (b->memory != region->s.name)
         return gate_refuse(r, out, &b->s, "it is not in the plan's region");
     *end = offset + number(out, b->size);
-    return gate_says_only(r, out, &b->s, " name in offset size align ");
+    if (b->lives != (p->role == PORTABLE_STATE && is_written ? CONCRETE_ALWAYS : CONCRETE_INFERRED))
+        return gate_refuse(r, out, &b->s, "it does not live as its role says");
+    return gate_says_only(r, out, &b->s, " name in offset size align lives ");
 }
 
 /* The least memory of the plan's devices that the deployment states, or else what the buffers take. */
@@ -87,10 +89,24 @@ static u64 count(const struct item *it, u32 entity)
     return n;
 }
 
+/* By the name's atom: 1 where some command writes the binding. */
+static const u8 *written_by_commands(struct item *out)
+{
+    u8 *written = ARENA_ARRAY(&out->arena, u8, out->ctx->names.n);
+    for (u32 i = 0; i < out->n_stmts; i++) {
+        const struct concrete_command *c = (const struct concrete_command *)out->stmts[i];
+        for (u32 k = 0; c->s.entity == CONCRETE_COMMAND && k < list_n(out, c->results); k++)
+            written[list_at(out, c->results)[k]] = 1;
+    }
+    return written;
+}
+
 static bool prove_buffers(const struct pass_run *r)
 {
-    const struct item *in = r->input, *out = r->output;
+    const struct item *in = r->input;
+    struct item *out = r->output;
     const struct concrete_memory *region = find_region(out);
+    const u8 *written = written_by_commands(out);
     u128 end = 0;
     u32 k = 0;
     if (!region)
@@ -102,7 +118,8 @@ static bool prove_buffers(const struct pass_run *r)
             k++;
         if (k == in->n_stmts)
             return gate_refuse(r, out, out->stmts[i], "the plan has no buffer for it");
-        if (!prove_bind(r, (const struct concrete_bind *)out->stmts[i], (const struct portable_buffer *)in->stmts[k++], region, &end))
+        if (!prove_bind(r, (const struct concrete_bind *)out->stmts[i], (const struct portable_buffer *)in->stmts[k++], region,
+                        written[out->stmts[i]->name], &end))
             return false;
     }
     while (k < in->n_stmts && in->stmts[k]->entity != PORTABLE_BUFFER)
