@@ -35,7 +35,7 @@ enum access_start {
     START_GUESS,            /* something where nobody writes it at all, or where its first writer reads it too */
 };
 
-enum { NO_NODE = UINT32_MAX };
+#define NO_NODE UINT32_MAX
 
 struct access_report {
     void *state;

@@ -1,6 +1,6 @@
 #include "ir/order.h"
 
-enum { NO_CHAIN = UINT32_MAX };
+#define NO_CHAIN UINT32_MAX
 
 void order_serial(struct order *o, struct arena *arena, u32 n)
 {

@@ -11,7 +11,10 @@
 
 #include <stdlib.h>
 
-enum { NOBODY = UINT32_MAX, SEVERAL = UINT32_MAX - 1, TOLD = 64 };
+enum { TOLD = 64 };
+
+#define NOBODY UINT32_MAX
+#define SEVERAL (UINT32_MAX - 1)
 
 #define FOREVER UINT64_MAX
 
