@@ -98,6 +98,20 @@ static void out_ratio(struct out *o, struct ratio q)
     }
 }
 
+/* Bytes on each rank of a stage: as the first, but for what is kept for the microbatches in flight. */
+static qty stage_bytes(const struct training_report *r, u64 rank)
+{
+    struct exprs *x = r->ctx->exprs;
+    const struct block_memory *b = &r->block->memory;
+    u128 blocks = (u128)(r->blocks / r->strategy.virtual_stages) * stage_peak_chunks(&r->strategy, r->microbatches, rank);
+    qty rest = r->memory.total, kept = 0;
+    bool full = b->checkpoint != 0;
+    bool good = qty_sub(x, rest, full ? r->memory.checkpoint : r->memory.stored, &rest) == EXPR_OK &&
+                qty_mul(x, full ? b->checkpoint : b->stored, qty_number(x, blocks - !full), &kept) == EXPR_OK &&
+                qty_add(x, rest, kept, &rest) == EXPR_OK;
+    return good ? rest : 0;
+}
+
 /* ---- Text ---- */
 
 static void row(struct out *o, const struct training_report *r, const char *name, qty value, const char *unit)
@@ -133,6 +147,9 @@ static void text_pipeline(struct out *o, const struct training_report *r)
         out_char(o, ':');
         out_u128(o, stage_peak_chunks(&r->strategy, r->microbatches, rank));
     }
+    out_string(o, "\n  bytes on each rank of a stage\n   ");
+    for (u64 rank = 0; rank < r->strategy.pipeline; rank++)
+        out_printf(o, " %s", qty_text(r->ctx, stage_bytes(r, rank)));
     out_string(o, "\n  bubble over ideal time ");
     out_ratio(o, stage_bubble_over_ideal(&r->strategy, r->microbatches));
     out_string(o, ", over total time ");
@@ -166,7 +183,7 @@ static void text_iteration(struct out *o, const struct training_report *r)
     u128 n;
     out_string(o, "  operations of one iteration, all ranks, by convention\n");
     if (world_operations(r, &n))
-        out_printf(o, "    %-16s %-26s %40s\n", "this plan", "blocks, vector ops, as run", u128_text(n, digits));
+        out_printf(o, "    %-16s %-26s %40s\n", "this plan", "blocks, vector, recompute", u128_text(n, digits));
     text_convention(o, r, false);
     text_convention(o, r, true);
 }
@@ -246,6 +263,7 @@ static void json_pipeline(struct out *o, const struct training_report *r)
         out_string(o, ",\"peak_chunks\":");
         json_u128(o, r, stage_peak_chunks(&r->strategy, r->microbatches, rank));
         json_ratio(o, "in_flight", stage_in_flight(&r->strategy, r->microbatches, rank));
+        member(o, r, "bytes", stage_bytes(r, rank), false);
         out_char(o, '}');
     }
     out_char(o, ']');

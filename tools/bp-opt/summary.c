@@ -3,6 +3,7 @@
 #include "dialects/concrete/concrete.h"
 #include "ir/json.h"
 #include "ir/print.h"
+#include "passes/ledger.h"
 #include "passes/training_report.h"
 
 #include "sums.h"
@@ -117,6 +118,7 @@ static void print_table(struct summary *y)
     for (u32 i = 0; i < it->n_stmts; i++)
         if (facts_of(it, it->stmts[i]))
             out_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
+    ledger_text(y->o, it);
     if (y->has_training)
         training_report_text(y->o, &y->training);
 }
@@ -173,6 +175,8 @@ static void print_json(struct summary *y)
     for (u32 i = 0; i < it->n_stmts; i++)
         if (facts_of(it, it->stmts[i]))
             json_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
+    if (it->kind->layer == LAYER_DIST)
+        ledger_json(y->o, it);
     if (y->has_training)
         training_report_json(y->o, &y->training);
     out_string(y->o, "}\n");
