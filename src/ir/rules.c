@@ -43,6 +43,7 @@ const struct rule ir_rules[] = {
     { "ir.header.revision", "`by PASS revision N` takes a number from 1." },
     { "ir.header.parent", "A derived item pins its parent by digest, so that the chain can be checked. Write it, or drop `by`." },
     { "ir.header.self", "An item can't be derived from itself. Name the item that it is from." },
+    { "ir.header.using", "`using` lists the session items that the pass consumed, each once." },
     { "ir.header.layer", "Layers derive downwards: model, dist, portable, concrete. Name a parent of the same or a higher layer." },
     { "ir.pin.mismatch", "The item has changed since this digest was written. Derive it again, or write the digest shown." },
     { "ir.pin.unchecked", "The digest can be checked only when its item is in the file." },

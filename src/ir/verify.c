@@ -403,13 +403,28 @@ static bool may_derive(const struct item *it, const struct item *parent)
     return parent->kind->layer != LAYER_SESSION && parent->kind->layer <= it->kind->layer;
 }
 
+/* What a pass consumed besides its parent: session items, each once. */
+static void check_using(struct verifier *v, const struct header *h, u32 i)
+{
+    const struct item *to = v->module ? module_find(v->module, h->using[i].item) : NULL;
+    const char *name = symbol_text(v->item, h->using[i].item);
+    check_pin(v, &h->using[i], "item");
+    if (to && to->kind->layer != LAYER_SESSION)
+        verify_error(v, NULL, NULL, name, "ir.header.using", "a pass uses session items; %s is a %s", name, to->kind->name);
+    for (u32 k = 0; k < i; k++)
+        if (h->using[k].item == h->using[i].item) {
+            verify_error(v, NULL, NULL, name, "ir.header.using", "%s is used twice", name);
+            return;
+        }
+}
+
 static void check_header(struct verifier *v)
 {
     const struct header *h = &v->item->header;
     const struct item *parent = v->module && h->parent.item ? module_find(v->module, h->parent.item) : NULL;
     check_pin(v, &h->parent, "parent");
     for (u32 i = 0; i < h->n_using; i++)
-        check_pin(v, &h->using[i], "item");
+        check_using(v, h, i);
     if (v->item->kind->layer == LAYER_SESSION)
         return;
     if (h->pass && (!h->parent.item || digest_is_none(h->parent.digest)))
