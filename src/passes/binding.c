@@ -37,6 +37,13 @@ static struct item *find_named(enum binding b, atom name, const struct module *f
     return it && is_kind(it, b) ? it : NULL;
 }
 
+/* A session file may repeat an item of the file. */
+static bool repeats(const struct module *file, struct item *it)
+{
+    struct item *twin = module_find(file, it->name);
+    return twin && twin != it && digest_equal(item_digest(twin), item_digest(it));
+}
+
 static struct item *find_only(enum binding b, const struct module *file, const struct module *session, u32 *n)
 {
     const struct module *modules[] = { file, session };
@@ -44,7 +51,7 @@ static struct item *find_only(enum binding b, const struct module *file, const s
     *n = 0;
     for (u32 m = 0; m < COUNT(modules); m++)
         for (u32 i = 0; modules[m] && i < modules[m]->n; i++)
-            if (is_kind(modules[m]->items[i], b) && modules[m]->items[i] != found) {
+            if (is_kind(modules[m]->items[i], b) && modules[m]->items[i] != found && !repeats(file, modules[m]->items[i])) {
                 found = modules[m]->items[i];
                 ++*n;
             }

@@ -156,18 +156,31 @@ static void observe_failure(const struct transaction *t, const struct step *step
             t->options->observers[i].failed(t->options->observers[i].state, step, r->input, r->output);
 }
 
-/* Puts session items that were used, and are not in the list, in front of what uses them. */
-static u32 insert_used(struct transaction *t, struct pass_run *r, u32 at)
+/* An item of a session file would stand beside another of its name. */
+static bool session_clash(const struct transaction *t, const struct pass_run *r, const struct item *it, const struct item *twin)
+{
+    struct context *ctx = t->m->ctx;
+    diag_error(ctx->diags, ctx->locate ? ctx->locate(it, NULL, NULL, NULL) : (struct loc){ 0 }, "pass.name.clash",
+               "%s would use %s of a session file, and the file has a %s of that name", r->pass->name, symbol_text(it, it->name), twin->kind->name);
+    diag_note(ctx->diags, ctx->locate ? ctx->locate(twin, NULL, NULL, NULL) : (struct loc){ 0 }, "it is here; rename one of them");
+    return false;
+}
+
+/* Puts session items that were used, and are not in the list, in front of what uses them: item *AT moves down. */
+static bool insert_used(struct transaction *t, struct pass_run *r, u32 *at)
 {
     for (int b = 0; b < BINDINGS; b++) {
         struct item *it = r->session.items[b];
-        if (!(r->pass->bindings & NEEDS(b)) || !it || module_find(&t->work, it->name) == it)
+        const struct item *twin = it ? module_find(&t->work, it->name) : NULL;
+        if (!(r->pass->bindings & NEEDS(b)) || !it || twin == it)
             continue;
+        if (twin)
+            return session_clash(t, r, it, twin);
         module_add(&t->work, it);
-        memmove(&t->work.items[at + 1], &t->work.items[at], (t->work.n - 1 - at) * sizeof *t->work.items);
-        t->work.items[at++] = it;
+        memmove(&t->work.items[*at + 1], &t->work.items[*at], (t->work.n - 1 - *at) * sizeof *t->work.items);
+        t->work.items[(*at)++] = it;
     }
-    return at;
+    return true;
 }
 
 /* Replaces item AT by the output, or keeps it in front; returns the output's index. */
@@ -191,7 +204,8 @@ static bool run_on(struct transaction *t, const struct step *step, u32 *at)
                           .step = step };
     if (!bind_session(&r, step, &t->work, t->session, &t->fresh) || !observe_before(t, step, r.input))
         return false;
-    *at = insert_used(t, &r, *at);
+    if (!insert_used(t, &r, at))
+        return false;
     module_add(&t->fresh, new_output(&r));
     if (!name_clash(t, &r) || !run_checked(t, &r) || !observe_after(t, step, &r)) {
         observe_failure(t, step, &r);
