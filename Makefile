@@ -134,7 +134,7 @@ check: all $(B)/bp-unit $(B)/oracle-gate $(B)/algebra
 check-unit: $(B)/bp-unit
 	@$(tested) unit $(SUITE)
 check-lit: all
-	@$(tested) lit $(FILTER)
+	@$(tested) lit $(if $(FILTER),'$(FILTER)')
 check-scripts: all $(B)/oracle-gate $(B)/algebra
 	@$(tested) scripts $(if $(SCRIPT),'$(SCRIPT)')
 check-oracle: all $(B)/oracle-gate
