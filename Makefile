@@ -132,7 +132,7 @@ tested = $(run) SANITIZE='$(SANITIZE)' PYTHON='$(PYTHON)' LIT='$(LIT)' $(S)build
 check: all $(B)/bp-unit $(B)/oracle-gate $(B)/algebra
 	@$(tested) layers unit lit scripts
 check-unit: $(B)/bp-unit
-	@$(tested) unit $(SUITE)
+	@$(tested) unit $(if $(SUITE),'$(SUITE)')
 check-lit: all
 	@$(tested) lit $(if $(FILTER),'$(FILTER)')
 check-scripts: all $(B)/oracle-gate $(B)/algebra
