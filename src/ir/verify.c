@@ -13,8 +13,18 @@
 
 /* ---- Reporting ---- */
 
+/* Finding a token or a near name takes time: past this many errors a message has its statement's place and no guess. */
+enum { MANY_ERRORS = 1000 };
+
+static bool is_hopeless(const struct context *ctx)
+{
+    return ctx->diags->errors > MANY_ERRORS;
+}
+
 static struct loc place(const struct verifier *v, const struct stmt *s, const char *field, const char *text)
 {
+    if (is_hopeless(v->ctx) && s && s->begin != NO_PLACE && v->item->src)
+        return (struct loc){ v->item->src, s->begin, s->begin };
     return v->ctx->locate ? v->ctx->locate(v->item, s, field, text) : (struct loc){ 0 };
 }
 
@@ -96,6 +106,8 @@ static const char *nearest_in(const struct item *it, const struct symtab *t, ato
 {
     const char *names[512];
     size_t n = 0;
+    if (is_hopeless(it->ctx))
+        return NULL;
     for (u32 i = 0; t->slots && i <= t->mask && n < COUNT(names); i++)
         if (t->slots[i])
             names[n++] = context_text(it->ctx, t->slots[i]->name);
