@@ -10,12 +10,15 @@ struct attempt {
     struct source source;
     struct module module;
     char *copy;             /* exactly the text and a NUL, so that a sanitizer sees what reads past it */
-    bool parsed, verified;
+    bool parsed, judged, legal;     /* LEGAL: also verified, when JUDGED */
 };
 
-/* Parses SIZE bytes of TEXT in a context of its own; verifies them when they parse. */
+/* Parses SIZE bytes of TEXT in a context of its own. */
 void attempt_begin(struct attempt *a, const char *text, size_t size);
 void attempt_end(struct attempt *a);
+
+/* Verifies what was parsed, too. */
+void attempt_verify(struct attempt *a);
 
 /*
  * What must hold of any text: it parses, and then what is printed reads back as the same; or errors say where it is
@@ -23,16 +26,19 @@ void attempt_end(struct attempt *a);
  */
 const char *attempt_fault(struct attempt *a);
 
-/* The text is accepted and survives the round trip, or the test fails with the messages. */
-void assert_accepted(const char *text);
+/* The text parses and survives the round trip; and is legal, or the test fails with the messages. */
+void assert_parses(const char *text);
+void assert_legal(const char *text);
 
 /* The whole text, printed with its comments, or canonically. Freed by the caller. */
 char *attempt_print(struct attempt *a, bool trivia);
 
-/* The text parses and prints as EXPECTED. */
+/* The text parses, survives the round trip and prints as EXPECTED. */
 void assert_prints(const char *text, const char *expected);
 
-/* The first error is CODE, at the first place of AT in the text, and its message holds MESSAGE; there are N in all. */
+/*
+ * Parsing reports N errors, of which the first is CODE, at the first place of AT in the text, with MESSAGE in it.
+ */
 void assert_errors(const char *text, unsigned n, const char *code, const char *at, const char *message);
 
 /* Calls VISIT with the path and text of every .bpir below FOLDER of the source tree whose path ends with SUFFIX. */

@@ -11,6 +11,7 @@ static void must_be_clean(const char *path, const char *how, size_t place, const
 {
     struct attempt a;
     attempt_begin(&a, text, size);
+    attempt_verify(&a);
     const char *fault = attempt_fault(&a);
     ck_assert_msg(!fault, "%s, %s at byte %zu: %s", path, how, place, fault);
     attempt_end(&a);
