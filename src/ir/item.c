@@ -31,6 +31,8 @@ static void enter_name(struct item *it)
 {
     struct context *ctx = it->ctx;
     u32 old = ctx->n_item_of, wanted = old ? old : 1024;
+    if (!it->name)
+        return;
     while (wanted <= it->name)
         wanted *= 2;
     if (wanted > old) {
@@ -43,7 +45,7 @@ static void enter_name(struct item *it)
 
 static void leave_name(struct item *it)
 {
-    if (!it->ctx->item_of)
+    if (!it->ctx->item_of || !it->name)
         return;
     struct item **at = &it->ctx->item_of[it->name];
     while (*at != it)

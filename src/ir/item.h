@@ -88,6 +88,7 @@ struct item {
     bool damaged;           /* a syntax error was reported in it: it is not verified */
 };
 
+/* NAME 0: no name can find it. */
 struct item *item_new(struct context *ctx, const struct item_kind *kind, atom name);
 void item_free(struct item *it);
 

@@ -111,16 +111,17 @@ void build_item(struct parser *p, u64 kind, u64 name, struct span at, struct spa
 {
     const struct interned *text = &p->ctx->names.atoms[kind];
     const struct item_kind *k = context_item_kind(p->ctx, text->text, text->length);
-    struct item *twin = module_find(p->module, (atom)name), *it = item_new(p->ctx, k, (atom)name);
+    struct item *twin = module_find(p->module, (atom)name), *it = item_new(p->ctx, k, twin ? 0 : (atom)name);
     it->src = p->src;
     it->begin = at.begin;
     it->header.begin = name_at.begin;
     it->header.major = 0;
     p->item = it;
+    p->name_at = name_at;
     p->map = map_kind(p, k);
     p->stmt = NULL;
     if (twin) {
-        build_error(p, name_at, "ir.item.duplicate", "@%s is declared twice in this file", context_text(p->ctx, (atom)name));
+        build_error(p, name_at, "ir.item.duplicate", "%s is declared twice in this file", build_text(p, name_at));
         diag_note(p->ctx->diags, (struct loc){ twin->src, twin->header.begin, twin->header.begin + 1 }, "first declared here");
     }
     module_add(p->module, it);
@@ -187,9 +188,9 @@ void build_header(struct parser *p)
 {
     struct item *it = p->item;
     if (!it->header.major)
-        build_error(p, (struct span){ it->header.begin, it->header.begin }, "ir.schema.missing",
-                    "the schema version is missing: write `%s @%s schema %u.%u {`", it->kind->name,
-                    context_text(p->ctx, it->name), it->kind->major, it->kind->minor);
+        build_error(p, (struct span){ p->name_at.end, p->name_at.end }, "ir.schema.missing",
+                    "the schema version is missing: write `%s %s schema %u.%u {`", it->kind->name,
+                    build_text(p, p->name_at), it->kind->major, it->kind->minor);
     p->n_pins = 0;
 }
 

@@ -52,6 +52,7 @@ struct parser {
     u32 released;                   /* see source_release */
 
     struct item *item;
+    struct span name_at;            /* its name in the text; an item declared twice has none of its own */
     const struct kind_map *map;     /* of the current item kind */
     struct kind_map maps[16];
     struct word_cache *words;       /* by atom, n_known entries */

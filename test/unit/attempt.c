@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void attempt_begin(struct attempt *a, const char *text, size_t size)
+void attempt_parse(struct attempt *a, const char *text, size_t size)
 {
     a->copy = malloc(size + 1);
     if (!a->copy)
@@ -22,14 +22,13 @@ void attempt_begin(struct attempt *a, const char *text, size_t size)
     diags_init(&a->diags);
     context_init(&a->ctx, all_dialects, &a->diags);
     source_borrow(&a->source, "test.bpir", a->copy, size);
-    a->parsed = a->legal = parse_module(&a->module, &a->ctx, &a->source);
-    a->judged = false;
+    a->parsed = a->verified = parse_module(&a->module, &a->ctx, &a->source);
 }
 
-void attempt_verify(struct attempt *a)
+void attempt_begin(struct attempt *a, const char *text, size_t size)
 {
-    a->judged = true;
-    a->legal = verify_module(&a->module) && a->parsed;
+    attempt_parse(a, text, size);
+    a->verified = verify_module(&a->module) && a->parsed;
 }
 
 void attempt_end(struct attempt *a)
@@ -68,35 +67,35 @@ const char *attempt_fault(struct attempt *a)
     const char *fault = misplaced(a), *shown = render(a);
     if (fault)
         return fault;
-    if (!a->legal != (a->diags.errors > 0))
+    if (!a->verified != (a->diags.errors > 0))
         return arena_format(&a->ctx.arena, "accepted with errors, or refused without:\n%s", shown);
     if (a->diags.errors && !strstr(shown, "error: ["))
         return "an error that is not shown";
-    if (a->parsed && !verify_roundtrip(&a->module) && a->legal)     /* what is refused need only print */
+    if (a->parsed && !verify_roundtrip(&a->module) && a->verified)     /* what is refused need only print */
         return arena_format(&a->ctx.arena, "the round trip fails:\n%s", render(a));
     return NULL;
 }
 
-static void assert_accepted(const char *text, bool verify)
+static void must_be_accepted(struct attempt *a, const char *text)
 {
-    struct attempt a;
-    attempt_begin(&a, text, strlen(text));
-    if (verify)
-        attempt_verify(&a);
-    ck_assert_msg(a.legal, "refused:\n%s\n%s", text, render(&a));
-    const char *fault = attempt_fault(&a);
+    ck_assert_msg(a->verified, "refused:\n%s\n%s", text, render(a));
+    const char *fault = attempt_fault(a);
     ck_assert_msg(!fault, "%s\n%s", fault, text);
-    attempt_end(&a);
+    attempt_end(a);
 }
 
 void assert_parses(const char *text)
 {
-    assert_accepted(text, false);
+    struct attempt a;
+    attempt_parse(&a, text, strlen(text));
+    must_be_accepted(&a, text);
 }
 
-void assert_legal(const char *text)
+void assert_accepted(const char *text)
 {
-    assert_accepted(text, true);
+    struct attempt a;
+    attempt_begin(&a, text, strlen(text));
+    must_be_accepted(&a, text);
 }
 
 char *attempt_print(struct attempt *a, bool trivia)
@@ -112,7 +111,7 @@ char *attempt_print(struct attempt *a, bool trivia)
 void assert_prints(const char *text, const char *expected)
 {
     struct attempt a;
-    attempt_begin(&a, text, strlen(text));
+    attempt_parse(&a, text, strlen(text));
     ck_assert_msg(a.parsed, "refused:\n%s\n%s", text, render(&a));
     const char *fault = attempt_fault(&a);
     ck_assert_msg(!fault, "%s\n%s", fault, text);
@@ -125,7 +124,7 @@ void assert_prints(const char *text, const char *expected)
 void assert_errors(const char *text, unsigned n, const char *code, const char *at, const char *message)
 {
     struct attempt a;
-    attempt_begin(&a, text, strlen(text));
+    attempt_parse(&a, text, strlen(text));
     const char *fault = attempt_fault(&a), *shown = render(&a), *place = strstr(text, at);
     const struct diag *d = a.diags.first;
     while (d && d->severity != SEVERITY_ERROR)

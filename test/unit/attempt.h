@@ -10,15 +10,14 @@ struct attempt {
     struct source source;
     struct module module;
     char *copy;             /* exactly the text and a NUL, so that a sanitizer sees what reads past it */
-    bool parsed, judged, legal;     /* LEGAL: also verified, when JUDGED */
+    bool parsed;
+    bool verified;          /* accepted as far as was asked: parsed, and also legal where verification was asked for */
 };
 
-/* Parses SIZE bytes of TEXT in a context of its own. */
+/* Parses SIZE bytes of TEXT in a context of its own; attempt_begin verifies them, too. */
+void attempt_parse(struct attempt *a, const char *text, size_t size);
 void attempt_begin(struct attempt *a, const char *text, size_t size);
 void attempt_end(struct attempt *a);
-
-/* Verifies what was parsed, too. */
-void attempt_verify(struct attempt *a);
 
 /*
  * What must hold of any text: it parses, and then what is printed reads back as the same; or errors say where it is
@@ -28,7 +27,7 @@ const char *attempt_fault(struct attempt *a);
 
 /* The text parses and survives the round trip; and is legal, or the test fails with the messages. */
 void assert_parses(const char *text);
-void assert_legal(const char *text);
+void assert_accepted(const char *text);
 
 /* The whole text, printed with its comments, or canonically. Freed by the caller. */
 char *attempt_print(struct attempt *a, bool trivia);
