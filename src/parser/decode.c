@@ -1,7 +1,6 @@
 /* From the flat stream of pushed values to a typed field, by the field's kind. */
-#include "parser/build.h"
+#include "parser/decode.h"
 
-#include "ir/attr.h"
 #include "support/quantity.h"
 
 static const char *const tag_names[] = {
@@ -11,7 +10,7 @@ static const char *const tag_names[] = {
     [TAG_COMMA] = "nothing", [TAG_EQUAL] = "'='", [TAG_DOTS] = "'..'", [TAG_ARROW] = "'->'",
 };
 
-static bool wrong(struct parser *p, const struct field *f, const struct tagged *at, const char *expected)
+bool decode_wrong(struct parser *p, const struct field *f, const struct tagged *at, const char *expected)
 {
     if (at->tag == TAG_END || at->tag == TAG_COMMA)
         return build_error(p, at->at, "syntax.value.kind", "`%s` takes %s", f->name, expected);
@@ -19,36 +18,7 @@ static bool wrong(struct parser *p, const struct field *f, const struct tagged *
                        tag_names[at->tag], build_text(p, at->at));
 }
 
-static bool is_open(const struct tagged *at, char bracket)
-{
-    return at->tag == TAG_OPEN && at->value == (u64)bracket;
-}
-
-static void put(struct parser *p, u32 word)
-{
-    *VEC_PUSH(p->scratch, p->n_scratch, p->cap_scratch) = word;
-}
-
-static void put_pair(struct parser *p, u64 value)
-{
-    put(p, (u32)value);
-    put(p, (u32)(value >> 32));
-}
-
-/* The list collected since the last begin_list. */
-static u32 take_list(struct parser *p)
-{
-    u32 handle = item_list(p->item, p->scratch, p->n_scratch);
-    p->n_scratch = 0;
-    return handle;
-}
-
 /* ---- Single values ---- */
-
-static bool is_word(const struct tagged *at)
-{
-    return at->tag == TAG_WORD || at->tag == TAG_STRING;
-}
 
 static int lookup_word(struct parser *p, const struct enumeration *e, const struct tagged *at)
 {
@@ -64,7 +34,7 @@ static int lookup_word(struct parser *p, const struct enumeration *e, const stru
     return found;
 }
 
-static int find_word(struct parser *p, const struct enumeration *e, const struct tagged *at)
+int decode_word(struct parser *p, const struct enumeration *e, const struct tagged *at)
 {
     const char *names[32];
     int found = lookup_word(p, e, at);
@@ -89,7 +59,7 @@ static int find_word(struct parser *p, const struct enumeration *e, const struct
 
 static bool decode_enum(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
 {
-    int found = find_word(p, f->aux, *at);
+    int found = decode_word(p, f->aux, *at);
     if (found < 0)
         return false;
     field_set(s, f, (u64)found);
@@ -101,14 +71,14 @@ static bool decode_bool(struct parser *p, struct stmt *s, const struct field *f,
 {
     bool yes = (*at)->tag == TAG_WORD && intern_is(&p->ctx->names, (atom)(*at)->value, "true");
     if (!yes && !((*at)->tag == TAG_WORD && intern_is(&p->ctx->names, (atom)(*at)->value, "false")))
-        return wrong(p, f, *at, "true or false");
+        return decode_wrong(p, f, *at, "true or false");
     field_set(s, f, yes);
     ++*at;
     return true;
 }
 
 /* A number below 2^64. */
-static bool read_integer(struct parser *p, const char *name, const struct tagged *at, u64 *out)
+bool decode_number(struct parser *p, const char *name, const struct tagged *at, u64 *out)
 {
     u128 n;
     if (at->tag == TAG_FLOAT)
@@ -124,17 +94,17 @@ static bool read_integer(struct parser *p, const char *name, const struct tagged
     return true;
 }
 
-static bool decode_integer(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
+bool decode_integer(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
 {
     u64 n;
-    if (!read_integer(p, f->name, *at, &n))
+    if (!decode_number(p, f->name, *at, &n))
         return false;
     field_set(s, f, n);
     ++*at;
     return true;
 }
 
-static bool read_quantity(struct parser *p, const char *name, const struct tagged *at, qty *out)
+bool decode_expr(struct parser *p, const char *name, const struct tagged *at, qty *out)
 {
     if (at->tag != TAG_QUANTITY)
         return build_error(p, at->at, "syntax.value.kind", "`%s` takes a whole number or an expression, found %s", name, tag_names[at->tag]);
@@ -144,10 +114,10 @@ static bool read_quantity(struct parser *p, const char *name, const struct tagge
     return true;
 }
 
-static bool decode_quantity(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
+bool decode_quantity(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
 {
-    qty q;
-    if (!read_quantity(p, f->name, *at, &q))
+    qty q = 0;
+    if (!decode_expr(p, f->name, *at, &q))
         return false;
     field_set(s, f, q);
     ++*at;
@@ -162,7 +132,7 @@ static bool decode_float(struct parser *p, struct stmt *s, const struct field *f
         double value = (double)n;
         memcpy(&bits, &value, sizeof bits);
     } else if ((*at)->tag != TAG_FLOAT) {
-        return wrong(p, f, *at, "a decimal number");
+        return decode_wrong(p, f, *at, "a decimal number");
     }
     field_set(s, f, bits);
     ++*at;
@@ -173,7 +143,7 @@ static bool decode_simple(struct parser *p, struct stmt *s, const struct field *
                           const char *expected)
 {
     if (!good)
-        return wrong(p, f, *at, expected);
+        return decode_wrong(p, f, *at, expected);
     field_set(s, f, (*at)->value);
     ++*at;
     return true;
@@ -182,388 +152,10 @@ static bool decode_simple(struct parser *p, struct stmt *s, const struct field *
 static bool decode_name(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at, enum tag tag)
 {
     if ((*at)->tag != tag)
-        return wrong(p, f, *at, tag_names[tag]);
+        return decode_wrong(p, f, *at, tag_names[tag]);
     s->name = (atom)(*at)->value;
     ++*at;
     return true;
-}
-
-/* ---- Lists ---- */
-
-/*
- * Walks `( a, b )`: calls ELEMENT at the start of each element; it reads what it takes and moves *AT on. A comma or the
- * closing bracket must follow.
- */
-static bool each(struct parser *p, const struct field *f, const struct tagged **at, char bracket, const char *expected,
-                 bool (*element)(struct parser *p, const struct field *f, const struct tagged **at))
-{
-    if (!is_open(*at, bracket))
-        return wrong(p, f, *at, expected);
-    p->n_scratch = 0;
-    for (++*at; (*at)->tag != TAG_CLOSE;) {
-        if (!element(p, f, at))
-            return false;
-        if ((*at)->tag == TAG_COMMA)
-            ++*at;
-        else if ((*at)->tag != TAG_CLOSE)
-            return wrong(p, f, *at, expected);
-    }
-    ++*at;
-    return true;
-}
-
-static bool ref_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    if ((*at)->tag != TAG_SYMBOL && (*at)->tag != TAG_VALUE)
-        return wrong(p, f, *at, "@names and %names");
-    put(p, (*at)->tag == TAG_VALUE ? REF_VALUE((*at)->value) : REF_SYMBOL((*at)->value));
-    ++*at;
-    return true;
-}
-
-static bool read_refs(struct parser *p, const struct field *f, const struct tagged **at, u32 *handle)
-{
-    p->n_scratch = 0;
-    bool ok = is_open(*at, '(') ? each(p, f, at, '(', "a @name or a list `(@a, @b)`", ref_element) : ref_element(p, f, at);
-    if (ok)
-        *handle = take_list(p);
-    return ok;
-}
-
-static bool decode_refs(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    u32 handle;
-    if (!read_refs(p, f, at, &handle))
-        return false;
-    field_set(s, f, handle);
-    return true;
-}
-
-static bool decode_lineage(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    u8 kind = LINEAGE_LOWERED;
-    if ((*at)->tag == TAG_WORD) {
-        int found = find_word(p, &lineage_enum, *at);
-        if (found < 0)
-            return false;
-        kind = (u8)found;
-        ++*at;
-    }
-    if (!read_refs(p, f, at, &s->lineage))
-        return false;
-    s->lineage_kind = kind;
-    return true;
-}
-
-static bool word_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    if (!is_word(*at))
-        return wrong(p, f, *at, "words");
-    put(p, (u32)(*at)->value);
-    ++*at;
-    return true;
-}
-
-static bool axis_size_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    u64 size;
-    if (!is_word(*at) || (*at)[1].tag != TAG_QUANTITY)
-        return wrong(p, f, *at, "axes with their sizes, as `[dp = 2, tp = 4]`");
-    if (!read_integer(p, f->name, &(*at)[1], &size))
-        return false;
-    put(p, (u32)(*at)->value);
-    put_pair(p, size);
-    *at += 2;
-    return true;
-}
-
-static bool read_rank(struct parser *p, const struct field *f, const struct tagged *at, u32 *out)
-{
-    u64 n;
-    if (!read_integer(p, f->name, at, &n))
-        return false;
-    if (n >= UINT32_MAX)
-        return build_error(p, at->at, "quantity.range", "a rank is at most 4294967294, found %s", build_text(p, at->at));
-    *out = (u32)n;
-    return true;
-}
-
-static bool rank_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    u32 first = 0, last;
-    const struct tagged *from = *at;
-    if (from->tag != TAG_QUANTITY)
-        return wrong(p, f, from, "`all` or ranks as `[0..3, 7]`");
-    if (!read_rank(p, f, from, &first))
-        return false;
-    last = first;
-    *at += 1;
-    if ((*at)->tag == TAG_DOTS) {
-        if (!read_rank(p, f, *at + 1, &last))
-            return false;
-        *at += 2;
-    }
-    if (last < first)
-        return build_error(p, from->at, "syntax.ranks.order", "the range %u..%u runs backwards", first, last);
-    put(p, first);
-    put(p, last);
-    return true;
-}
-
-static bool decode_ranks(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    if ((*at)->tag == TAG_WORD && intern_is(&p->ctx->names, (atom)(*at)->value, "all")) {
-        ++*at;
-        return true;
-    }
-    if (!each(p, f, at, '[', "`all` or ranks as `[0..3, 7]`", rank_element))
-        return false;
-    field_set(s, f, take_list(p));
-    return true;
-}
-
-static bool integer_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    u64 n;
-    if (!read_integer(p, f->name, *at, &n))
-        return false;
-    put_pair(p, n);
-    ++*at;
-    return true;
-}
-
-static bool decode_integers(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    p->n_scratch = 0;
-    if (is_open(*at, '[') ? !each(p, f, at, '[', "a number or a list of numbers", integer_element) : !integer_element(p, f, at))
-        return false;
-    field_set(s, f, take_list(p));
-    return true;
-}
-
-static bool effect_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    int kind = find_word(p, &effect_enum, *at);
-    if (kind < 0)
-        return false;
-    put(p, (u32)kind);
-    ++*at;
-    return ref_element(p, f, at);
-}
-
-static bool require_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    qty q;
-    int scope = SCOPE_PER_RANK, kind = find_word(p, &resource_enum, *at);
-    if (kind < 0 || !read_quantity(p, f->name, &(*at)[1], &q))
-        return false;
-    *at += 2;
-    if ((*at)->tag == TAG_WORD) {
-        scope = find_word(p, &scope_enum, *at);
-        if (scope < 0)
-            return false;
-        ++*at;
-    }
-    put(p, (u32)kind);
-    put(p, (u32)scope);
-    put_pair(p, q);
-    return true;
-}
-
-static bool operand_element(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    if ((*at)->tag != TAG_VALUE)
-        return wrong(p, f, *at, "%values");
-    put(p, (u32)(*at)->value);
-    ++*at;
-    return true;
-}
-
-/* Operands are pushed without commas; results from an arrow to a close. */
-static bool decode_values(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    bool any = false;
-    p->n_scratch = 0;
-    for (++*at; (*at)->tag != TAG_CLOSE; any = true)
-        if (!operand_element(p, f, at))
-            return false;
-    ++*at;
-    if (any)
-        field_set(s, f, take_list(p));
-    return true;
-}
-
-static bool decode_list(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at, char bracket,
-                        const char *expected, bool (*element)(struct parser *, const struct field *, const struct tagged **))
-{
-    if (!each(p, f, at, bracket, expected, element))
-        return false;
-    field_set(s, f, take_list(p));
-    return true;
-}
-
-/* ---- Groups ---- */
-
-/* What messages call a group: in a head, its statement. */
-static const char *group_name(const struct parser *p, const struct stmt *s, const struct field *group)
-{
-    return group->place == PLACE_HEAD ? stmt_entity(p->item, s)->keyword : group->name;
-}
-
-static bool fact_element(struct parser *p, struct stmt *s, const struct field *group, const struct tagged **at, u32 *seen)
-{
-    const struct field *facts = group->aux, *f = NULL;
-    const char *names[16];
-    size_t n = 0;
-    const struct interned *text = &p->ctx->names.atoms[(*at)->value];
-    if (is_word(*at))
-        f = field_find(facts, text->text, text->length);
-    for (const struct field *x = facts; x->kind != FIELD_END && n < COUNT(names); x++)
-        names[n++] = x->name;
-    if (!f) {
-        const char *near = nearest_name(build_text(p, (*at)->at), names, n);
-        build_error(p, (*at)->at, "syntax.fact.unknown", "`%s` has no fact `%s`", group_name(p, s, group), build_text(p, (*at)->at));
-        if (near)
-            build_note(p, "did you mean `%s`?", near);
-        return false;
-    }
-    if (*seen >> (f - facts) & 1)
-        return build_error(p, (*at)->at, "syntax.clause.doubled", "`%s` is written twice", f->name);
-    *seen |= 1u << (f - facts);
-    ++*at;
-    return f->kind == FIELD_INTEGER ? decode_integer(p, s, f, at) : decode_quantity(p, s, f, at);
-}
-
-static bool decode_facts(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    u32 seen = 0;
-    const struct field *first = f->aux;
-    if (!is_open(*at, '('))
-        return wrong(p, &(struct field){ .name = group_name(p, s, f) }, *at,
-                     arena_format(&p->ctx->diags->arena, "facts in parentheses, as `(%s 1, %s 2)`", first[0].name, first[1].name));
-    for (++*at; (*at)->tag != TAG_CLOSE;) {
-        if (!fact_element(p, s, f, at, &seen))
-            return false;
-        if ((*at)->tag == TAG_COMMA)
-            ++*at;
-        else if ((*at)->tag != TAG_CLOSE)
-            return wrong(p, f, *at, "one number for each fact");
-    }
-    ++*at;
-    return true;
-}
-
-/* `implement cap [a, b] {…}`: appended to what the statement has. */
-static bool decode_implement(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    u32 old = (u32)field_get(s, f), n_at, dict = 0;
-    p->n_scratch = 0;
-    for (u32 i = 0; i < list_n(p->item, old); i++)
-        put(p, list_at(p->item, old)[i]);
-    if (!is_word(*at))
-        return wrong(p, f, *at, "a capability");
-    put(p, (u32)(*at)->value);
-    ++*at;
-    n_at = p->n_scratch;
-    put(p, 0);
-    if (is_open(*at, '['))
-        for (++*at; (*at)->tag != TAG_CLOSE || (++*at, false);) {
-            if (!word_element(p, f, at))
-                return false;
-            p->scratch[n_at]++;
-            if ((*at)->tag == TAG_COMMA)
-                ++*at;
-            else if ((*at)->tag != TAG_CLOSE)
-                return wrong(p, f, *at, "words");
-        }
-    if (is_open(*at, '{')) {
-        u32 kept = p->n_scratch;
-        dict = decode_attr(p, at);
-        p->n_scratch = kept;
-        if (!dict)
-            return false;
-    }
-    put(p, dict);
-    field_set(s, f, take_list(p));
-    return true;
-}
-
-/* ---- Shardings: kept pending until the value ends, since `partial` follows as a clause of its own ---- */
-
-static bool read_axis_set(struct parser *p, const struct field *f, const struct tagged **at, struct axis_list *out)
-{
-    if (!is_open(*at, '{'))
-        return wrong(p, f, *at, "sets of mesh axes, as `{tp}`");
-    out->axes = p->axes + p->n_axes;
-    out->n = 0;
-    for (++*at; (*at)->tag != TAG_CLOSE;) {
-        if (!is_word(*at))
-            return wrong(p, f, *at, "mesh axes");
-        if (p->n_axes == COUNT(p->axes))
-            return build_error(p, (*at)->at, "syntax.value.extra", "a sharding names at most %zu axes", COUNT(p->axes));
-        p->axes[p->n_axes++] = (u32)(*at)->value;
-        out->n++;
-        ++*at;
-        if ((*at)->tag == TAG_COMMA)
-            ++*at;
-        else if ((*at)->tag != TAG_CLOSE)
-            return wrong(p, f, *at, "mesh axes with commas between");
-    }
-    ++*at;
-    return true;
-}
-
-static void begin_sharding(struct parser *p)
-{
-    if (!p->has_sharding) {
-        memset(&p->sharding, 0, sizeof p->sharding);
-        p->n_axes = 0;
-    }
-    p->has_sharding = true;
-}
-
-static bool decode_partial(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    int reduction = find_word(p, &reduction_enum, *at);
-    begin_sharding(p);
-    if (reduction < 0)
-        return false;
-    if (p->sharding.n_partial == COUNT(p->sharding.partial))
-        return build_error(p, (*at)->at, "syntax.value.extra", "a value is partial under at most %zu reductions", COUNT(p->sharding.partial));
-    ++*at;
-    p->sharding.partial[p->sharding.n_partial].reduction = (enum reduction)reduction;
-    return read_axis_set(p, f, at, &p->sharding.partial[p->sharding.n_partial++].axes);
-}
-
-static bool decode_sharding(struct parser *p, const struct field *f, const struct tagged **at)
-{
-    if (p->partial)
-        return decode_partial(p, f, at);
-    begin_sharding(p);
-    if (!is_open(*at, '['))
-        return wrong(p, f, *at, "a set of axes for each dimension, as `[{tp}, {}]`");
-    for (++*at; (*at)->tag != TAG_CLOSE;) {
-        if (p->sharding.rank == MAX_RANK)
-            return build_error(p, (*at)->at, "type.rank", "a tensor has at most %d dimensions", MAX_RANK);
-        if (!read_axis_set(p, f, at, &p->sharding.dims[p->sharding.rank]))
-            return false;
-        p->sharding.rank++;
-        if ((*at)->tag == TAG_COMMA)
-            ++*at;
-        else if ((*at)->tag != TAG_CLOSE)
-            return wrong(p, f, *at, "a set of axes for each dimension");
-    }
-    ++*at;
-    return true;
-}
-
-static bool decode_dict(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
-{
-    if (!is_open(*at, '{'))
-        return wrong(p, f, *at, "a dictionary, as `{key = value}`");
-    u32 handle = decode_attr(p, at);
-    field_set(s, f, handle);
-    return handle != 0;
 }
 
 bool decode_field(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
@@ -582,25 +174,8 @@ bool decode_field(struct parser *p, struct stmt *s, const struct field *f, const
     case FIELD_QUANTITY: return decode_quantity(p, s, f, at);
     case FIELD_FLOAT: return decode_float(p, s, f, at);
     case FIELD_TYPE: return decode_simple(p, s, f, at, tag == TAG_TYPE, "a type, as `tensor<4x8xf16>`");
-    case FIELD_SHARDING: return decode_sharding(p, f, at);
-    case FIELD_AXES: return decode_list(p, s, f, at, '{', "mesh axes, as `{tp}`", word_element);
-    case FIELD_AXIS_SIZES: return decode_list(p, s, f, at, '[', "axes with their sizes, as `[tp = 8]`", axis_size_element);
-    case FIELD_RANKS: return decode_ranks(p, s, f, at);
     case FIELD_REF: return decode_simple(p, s, f, at, tag == TAG_SYMBOL, "a @name");
     case FIELD_VALUE_REF: return decode_simple(p, s, f, at, tag == TAG_VALUE, "a %value");
-    case FIELD_REFS: return decode_refs(p, s, f, at);
-    case FIELD_LINEAGE: return decode_lineage(p, s, f, at);
-    case FIELD_OPERANDS:
-    case FIELD_RESULTS: return decode_values(p, s, f, at);
-    case FIELD_FACTS: return decode_facts(p, s, f, at);
-    case FIELD_EFFECTS: return decode_list(p, s, f, at, '(', "effects, as `(read %x, write %y)`", effect_element);
-    case FIELD_REQUIRE: return decode_list(p, s, f, at, '(', "resources, as `(compute 512, network 64 shared)`", require_element);
-    case FIELD_IMPLEMENT: return decode_implement(p, s, f, at);
-    case FIELD_WORDS: return decode_list(p, s, f, at, '[', "words, as `[a, b]`", word_element);
-    case FIELD_INTEGERS: return decode_integers(p, s, f, at);
-    case FIELD_DICT: return decode_dict(p, s, f, at);
-    case FIELD_ATTRIBUTES:
-    case FIELD_END: break;
+    default: return decode_compound(p, s, f, at);
     }
-    return false;
 }
