@@ -112,6 +112,26 @@ static bool name_clash(const struct transaction *t, const struct pass_run *r)
     return false;
 }
 
+/* Names that the pass chose may meet names of the input: a task @d0, an input %weights. */
+static bool names_apart(const struct pass_run *r)
+{
+    const struct item *out = r->output;
+    bool good = true;
+    for (u32 i = 0; i < out->n_stmts; i++) {
+        const struct stmt *s = out->stmts[i];
+        const struct entity *e = stmt_entity(out, s);
+        const struct stmt *holder = e->flags & ENTITY_VALUE ? item_value(out, s->name)
+                                    : e->fields[0].kind == FIELD_DOLLAR_NAME ? item_dollar(out, s->name) : item_symbol(out, s->name);
+        if (!s->name || !holder || holder == s)
+            continue;
+        good = diag_error(r->ctx->diags, (struct loc){ 0 }, "pass.name.clash", "%s would give two things in %s the name %s", r->pass->name,
+                          symbol_text(out, out->name), stmt_text(out, s));
+        diag_context(r->ctx->diags, "%s", symbol_text(r->input, r->input->name));
+        diag_note(r->ctx->diags, (struct loc){ 0 }, "rename the one that stands in %s", symbol_text(r->input, r->input->name));
+    }
+    return good;
+}
+
 /* All checks of the transaction; the output is the caller's either way. */
 static bool run_checked(struct transaction *t, struct pass_run *r)
 {
@@ -119,6 +139,8 @@ static bool run_checked(struct transaction *t, struct pass_run *r)
     u32 errors = r->ctx->diags->errors;
     if (!r->pass->run(r))
         return r->ctx->diags->errors > errors ? false : internal_error(r, "failed without a reason");
+    if (!names_apart(r))
+        return false;
     ((struct item *)r->input)->digest = (struct digest){ 0, 0 };
     if (!digest_equal(before, item_digest((struct item *)r->input)))
         return internal_error(r, "changed its input");
