@@ -3,7 +3,6 @@
 
 const struct rule ir_rules[] = {
     { "syntax.expected", "The text does not follow the grammar here. Write one of the things that the message lists." },
-    { "syntax.unexpected", "Nothing in the grammar lets this stand here. docs/language.md shows each construct with an example." },
     { "syntax.unfinished", "A statement or field ends too early, and the next one begins. Write what is missing." },
     { "syntax.byte", "A byte has no meaning outside strings, quoted names and comments. Remove it, or quote the name." },
     { "syntax.utf8", "Text must be valid UTF-8. Save the file as UTF-8." },

@@ -191,8 +191,9 @@ static void check_duplicate_words(struct verifier *v, const struct stmt *s, cons
     for (u32 i = 1; i < n; i++)
         for (u32 k = i; k-- > (sorted ? i - 1 : 0);)
             if (at[i] == at[k]) {
-                atom a = sigil ? ref_atom(at[i]) : at[i];
-                const char *word = sigil ? name_text(v->item, ref_is_value(at[i]) ? '%' : '@', a) : context_text(v->ctx, a);
+                atom a = sigil == '@' ? ref_atom(at[i]) : at[i];
+                bool value = sigil == '%' || ref_is_value(at[i]);
+                const char *word = sigil ? name_text(v->item, value ? '%' : '@', a) : context_text(v->ctx, a);
                 verify_error(v, s, f->place == PLACE_HEAD ? NULL : f->name, NULL, "ir.list.duplicate", "%s stands twice in `%s`", word, f->name);
                 break;
             }
@@ -213,12 +214,12 @@ static void check_after(struct verifier *v, const struct stmt *s, const struct f
         const struct stmt *to = check_ref(v, s, f, ref);
         if (!to || (to != s && stmt_entity(v->item, to)->flags & ENTITY_TASK))
             continue;
-        const char *name = stmt_text(v->item, to);
+        const char *name = stmt_text(v->item, to), *keyword = stmt_entity(v->item, to)->keyword;
         if (to == s)
             verify_error(v, s, f->name, name, "ir.after.self", "%s can't come after itself", name);
         else
             verify_error(v, s, f->name, name, "ir.after.kind", "%s is a %s, and only tasks can be waited for", name,
-                         stmt_entity(v->item, to)->keyword);
+                         *keyword ? keyword : "value");
     }
     check_duplicate_words(v, s, f, handle, '@');
 }
@@ -238,7 +239,7 @@ static void check_values(struct verifier *v, const struct stmt *s, const struct 
             check_fields(v, value);
     }
     if (f->kind == FIELD_RESULTS)
-        check_duplicate_words(v, s, f, handle, 0);
+        check_duplicate_words(v, s, f, handle, '%');
 }
 
 static void check_note(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)

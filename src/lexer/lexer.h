@@ -64,4 +64,7 @@ void lexer_step_back(struct lexer *l);
 /* BEGIN to END is first on its line, and there a keyword of a statement of this layer, or a session item's field. */
 bool lexer_begins_statement(const struct lexer *l, struct span at);
 
+/* Whether WORD is the keyword of a statement in some layer. */
+bool lexer_is_keyword(const struct lexer *l, atom word);
+
 #endif

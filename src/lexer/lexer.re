@@ -390,6 +390,11 @@ bool lexer_begins_statement(const struct lexer *l, struct span at)
     return a < l->ctx->n_known && l->keyword_layers[a] & IN(l->layer) && begins_statement(l, l->keyword[a]);
 }
 
+bool lexer_is_keyword(const struct lexer *l, atom word)
+{
+    return word < l->ctx->n_known && l->keyword[word] > BP_UNDEF && l->keyword[word] < SYNC;
+}
+
 /* ---- Keywords ---- */
 
 #define BODY_LAYERS (ALL_LAYERS)

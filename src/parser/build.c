@@ -48,6 +48,26 @@ void build_unfinished(struct parser *p, u32 end, struct span next)
                 build_text(p, next), p->item->kind->layer == LAYER_SESSION ? "field" : "statement");
 }
 
+const char *build_near_statement(const struct parser *p, struct span at)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (atom a = 0; a < p->n_known && n < COUNT(names); a++)
+        if (p->map->entity_of[a] != NO_FIELD)
+            names[n++] = context_text(p->ctx, a);
+    return nearest_name(build_text(p, at), names, n);
+}
+
+void build_unknown_statement(struct parser *p, struct span at)
+{
+    const char *near = build_near_statement(p, at);
+    build_error(p, at, "syntax.statement.unknown", "`%s` is not a statement of %s", build_text(p, at), p->item->kind->name);
+    if (near)
+        build_note(p, "did you mean `%s`?", near);
+    else
+        build_note(p, "`bp-opt --show-ops` lists what it has");
+}
+
 /* ---- Items ---- */
 
 static u8 *new_map(struct parser *p)
@@ -225,7 +245,7 @@ void build_stmt(struct parser *p, u64 keyword, struct span at)
     p->stmt_at = at;
     p->stmt = NULL;
     if (e == NO_FIELD) {
-        build_error(p, at, "syntax.statement.unknown", "`%s` is not a statement of %s", build_text(p, at), p->item->kind->name);
+        build_unknown_statement(p, at);
         return;
     }
     p->stmt = item_add(p->item, e);

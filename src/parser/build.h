@@ -135,6 +135,10 @@ void build_exhausted(struct parser *p, struct span at, const char *message);
 bool build_error(struct parser *p, struct span at, const char *code, const char *format, ...) PRINTF_LIKE(4, 5);
 void build_note(struct parser *p, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* A word where a statement should begin; the note names the layer's nearest keyword. */
+void build_unknown_statement(struct parser *p, struct span at);
+const char *build_near_statement(const struct parser *p, struct span at);   /* or NULL */
+
 /* At END something is missing: NEXT begins the next statement or field. */
 void build_unfinished(struct parser *p, u32 end, struct span next);
 

@@ -1,6 +1,7 @@
 /* The grammar's actions for clauses, types and expressions. */
 #include "parser/build.h"
 
+#include "lexer/text.h"
 #include "support/quantity.h"
 
 const struct operation *build_operation(const struct parser *p)
@@ -11,7 +12,18 @@ const struct operation *build_operation(const struct parser *p)
     return NULL;
 }
 
-static void unknown_clause(struct parser *p, const struct entity *e, const struct operation *op, struct span at)
+/* A statement of another layer, or a misspelt one: a word at a line's beginning, and a name behind it. */
+static bool is_statement(const struct parser *p, struct span at)
+{
+    const char *next = p->src->text + at.end;
+    while (*next == ' ' || *next == '\t')
+        next++;
+    return *next && strchr("%@$", *next) && text_first_on_line(p->src, at.begin) &&
+           (lexer_is_keyword(&p->lexer, p->clause_name) || build_near_statement(p, at));
+}
+
+/* False where the word begins a statement of its own, which is not known. */
+static bool unknown_clause(struct parser *p, const struct entity *e, const struct operation *op, struct span at)
 {
     const char *names[96];
     size_t n = 0;
@@ -22,12 +34,15 @@ static void unknown_clause(struct parser *p, const struct entity *e, const struc
     for (const struct field *f = op ? op->attributes : NULL; f && f->kind != FIELD_END; f++)
         names[n++] = f->name;
     const char *word = build_text(p, at), *near = nearest_name(word, names, n);
+    if (!session && !near && !p->result && is_statement(p, at))
+        return false;
     build_error(p, at, "syntax.clause.unknown", "`%s` has no %s `%s`", session ? p->item->kind->name : e->keyword[0] ? e->keyword : "a value",
                 session ? "field" : "clause", word);
     if (near)
         build_note(p, "did you mean `%s`?", near);
     else
         build_note(p, "`bp-opt --show-ops` lists what it has");
+    return true;
 }
 
 static struct stmt *target(const struct parser *p)
@@ -45,6 +60,8 @@ void build_clause(struct parser *p, u64 name, struct span at)
     p->clause_at = at;
     p->clause_mark = p->n;
     struct stmt *s = target(p);
+    if (!s && is_statement(p, at))
+        build_unknown_statement(p, at);
     if (!s)
         return;
     const struct entity *e = stmt_entity(p->item, s);
@@ -64,8 +81,10 @@ void build_clause(struct parser *p, u64 name, struct span at)
     const struct operation *op = p->result ? NULL : build_operation(p);
     if (op && op->attributes)
         p->attribute = field_find(op->attributes, p->ctx->names.atoms[name].text, p->ctx->names.atoms[name].length);
-    if (!p->attribute)
-        unknown_clause(p, e, op, at);
+    if (!p->attribute && !unknown_clause(p, e, op, at)) {
+        build_stmt_end(p, at);
+        build_unknown_statement(p, at);
+    }
 }
 
 static void add_attribute(struct parser *p, u32 handle)
@@ -114,7 +133,7 @@ void build_clause_end(struct parser *p, struct span at)
     build_push(p, TAG_END, 0, (struct span){ end.end, end.end });
     const struct tagged *v = &p->stream[p->clause_mark];
     bool ok = decode_clause(p, &v);
-    if (!ok && target(p))
+    if (!ok)
         p->refused = end.end;
     else if (ok && v->tag != TAG_END)
         build_error(p, v->at, "syntax.value.extra", "`%s` takes one value; `%s` is too much", build_text(p, p->clause_at),
@@ -133,6 +152,7 @@ void build_type_begin(struct parser *p)
 void build_dim(struct parser *p, u64 size, struct span at)
 {
     u128 n;
+    at.end -= p->src->text[at.end - 1] == 'x';
     if (qty_is_negative(p->ctx->exprs, size) || (qty_value(p->ctx->exprs, size, &n) && n == 0))
         build_error(p, at, "type.dimension", "a dimension is at least 1, found %s", build_text(p, at));
     if (p->n_dims == MAX_RANK)
@@ -169,7 +189,7 @@ void build_type(struct parser *p, u64 element, struct span element_at, struct sp
         build_note(p, near ? "did you mean `%s`?" : "legal are f64 f32 f16 bf16 f8E4M3FN f8E5M2 i64 i32 i8 i4 i1 ui8", near);
         t.element = ELEMENT_F16;
     }
-    if (p->n_layout && p->n_layout != t.rank)
+    if (p->n_layout && p->n_layout < t.rank)
         build_error(p, at, "type.layout", "the layout names %u of the %u dimensions", p->n_layout, t.rank);
     bool identity = true;
     for (u32 i = 0; i < p->n_layout; i++)
@@ -198,9 +218,10 @@ u64 build_expr(struct parser *p, int operator, u64 left, u64 right, struct span 
                               : operator == 'c' ? qty_ceildiv(x, left, right, &out)
                               : operator == '>' ? qty_max(x, left, right, &out)
                                                 : qty_min(x, left, right, &out);
-    if (status != EXPR_OK)
-        build_error(p, at, "quantity.arithmetic", "this expression %s", expr_status_text(status));
-    return out;
+    if (status == EXPR_OK)
+        return out;
+    build_error(p, at, "quantity.arithmetic", "this expression %s", expr_status_text(status));
+    return qty_number(x, 1);        /* which every clause takes: nothing else is wrong */
 }
 
 void build_exhausted(struct parser *p, struct span at, const char *message)

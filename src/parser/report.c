@@ -3,8 +3,6 @@
 
 #include "lexer/text.h"
 
-enum { FEW = 6 };
-
 /* What could stand there, in the words of a message. */
 struct expected {
     const char *names[32];
@@ -135,18 +133,16 @@ static bool new_line_between(const struct parser *p, u32 from, u32 to)
     return from < to && memchr(p->src->text + from, '\n', to - from);
 }
 
-/* "a, b or c"; NULL when there are too many to be of use. */
+/* "a, b or c" */
 static const char *list_text(struct parser *p, const struct expected *e)
 {
     struct out o;
-    if (!e->n || e->n > FEW)
-        return NULL;
     out_memory(&o);
     for (size_t i = 0; i < e->n; i++) {
         out_string(&o, i == 0 ? "" : i + 1 == e->n ? " or " : ", ");
         out_string(&o, e->names[i]);
     }
-    const char *text = arena_copy(&p->ctx->diags->arena, o.data, o.n);
+    const char *text = arena_copy(&p->ctx->diags->arena, o.data ? o.data : "", o.n);
     out_free(&o);
     return text;
 }
@@ -165,15 +161,16 @@ static void report_unexpected(struct parser *p, struct span at, const char *cons
     const char *word = build_text(p, at), *near = at_end ? NULL : nearest_keyword(p, word, names, n);
     const char *found = at_end ? "the end of the file" : arena_format(&p->ctx->diags->arena, "`%s`", word);
     collect(p, &e, names, n);
+    if (e.statement && !e.clause && !item && is_keyword(word) && text_first_on_line(p->src, at.begin)) {
+        build_unknown_statement(p, at);
+        return;
+    }
     const char *list = list_text(p, &e);
     u32 end = p->lexer.previous_end;
     struct span shown = at;
     if (new_line_between(p, end, at.begin) && !(e.statement && !item && !e.clause) && !at_end && p->item)
         shown = (struct span){ end, end };      /* something is missing at the line's end */
-    if (list)
-        build_error(p, shown, "syntax.expected", "expected %s, found %s", list, found);
-    else
-        build_error(p, shown, "syntax.unexpected", "%s can't stand here", found);
+    build_error(p, shown, "syntax.expected", "expected %s, found %s", e.n ? list : "something else", found);
     if (p->item && (at_end || item))
         note_unclosed(p);
     else if (near)

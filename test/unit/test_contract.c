@@ -281,9 +281,13 @@ START_TEST(fields_of_zero_are_each_reported_and_nothing_is_divided_by_them)
     strategy.virtual_stages = 0;
     struct findings all = check(false);
     static const char *const fields[] = { "hidden", "blocks", "microbatch", "tensor", "virtual_stages" };
+    static const char *const codes[] = { "model.field.zero", "model.field.zero", "workload.field.zero", "strategy.field.zero",
+                                         "strategy.field.zero" };
     ck_assert_uint_eq(all.n, COUNT(fields));
-    for (size_t i = 0; i < COUNT(fields); i++)
+    for (size_t i = 0; i < COUNT(fields); i++) {
         ck_assert_str_eq(all.at[i].field, fields[i]);
+        ck_assert_str_eq(all.at[i].rule->code, codes[i]);
+    }
 }
 END_TEST
 
