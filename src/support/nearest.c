@@ -35,6 +35,13 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
     return above[m];
 }
 
+static bool same_folded(const char *a, const char *b)
+{
+    while (*a && folded(*a) == folded(*b))
+        a++, b++;
+    return *a == *b;
+}
+
 const char *nearest_name(const char *name, const char *const *names, size_t n)
 {
     size_t length = strlen(name);
@@ -46,7 +53,7 @@ const char *nearest_name(const char *name, const char *const *names, size_t n)
         size_t other = strlen(names[i]);
         if (!other || other > LONGEST)
             continue;
-        int d = distance(name, length, names[i], other);
+        int d = same_folded(name, names[i]) ? 1 : distance(name, length, names[i], other);
         if (d < best) {
             best = d;
             found = names[i];
