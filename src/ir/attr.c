@@ -143,17 +143,22 @@ bool attr_equal(const struct item *a, u32 x, const struct item *b, u32 y)
     return true;
 }
 
+/* The fewest digits that read back the same bits: with a point from 0.0001 to below 1000000, else as `1.5e20`. */
 void out_float(struct out *o, double value)
 {
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
+    char text[32];
+    int digits = 0;
+    do
+        snprintf(text, sizeof text, "%.*e", digits, value);
+    while (strtod(text, NULL) != value && ++digits < 17);
+    char *e = strchr(text, 'e');
+    int exponent = atoi(e + 1);
+    if (exponent >= -4 && exponent < 6) {
+        out_printf(o, "%.*f", digits > exponent ? digits - exponent : 1, value);
+        return;
     }
-    out_string(o, text);
-    if (!strpbrk(text, ".en"))
-        out_string(o, ".0");
+    out_bytes(o, text, (size_t)(e - text));
+    out_printf(o, "e%d", exponent);
 }
 
 static void out_elements(struct out *o, const struct item *it, const struct attr *a)

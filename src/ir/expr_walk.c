@@ -122,22 +122,11 @@ void qty_symbols(const struct exprs *x, qty q, void (*visit)(void *state, atom s
     block_free(w.seen, x->factors.n);
 }
 
-static bool is_bare(const char *name, u32 length)
-{
-    for (u32 i = 0; i < length; i++) {
-        char c = name[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !(c >= '0' && c <= '9') && c != '_' && c != '.')
-            return false;
-    }
-    return length != 0;
-}
-
 static void out_symbol(struct out *o, const struct exprs *x, atom name)
 {
     const struct interned *s = &x->names->atoms[name];
     out_char(o, '$');
-    if (is_bare(s->text, s->length))
+    if (s->form & FORM_NAME)
         out_bytes(o, s->text, s->length);
     else
         out_quoted(o, s->text, s->length);

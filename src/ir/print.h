@@ -19,10 +19,10 @@ void print_stmt(struct out *o, const struct item *it, const struct stmt *s);
 /* One line of a session item: `  field = value`, without the newline. */
 void print_session_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f);
 
-/* A name behind its sigil, quoted where it has to be. */
 /* A word as the lexer reads it back: quoted when it is not one. */
 void out_word(struct out *o, const struct interner *names, atom word);
 
+/* A name behind its sigil, quoted where it has to be. */
 void out_name(struct out *o, const struct interner *names, char sigil, atom name);
 
 #endif

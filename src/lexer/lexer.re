@@ -203,7 +203,7 @@ again:
     word "." [.]?       { END_AT(bad(l, "syntax.name.form", "a name can't end with a dot")); }
     "%" name            { l->cursor = (const char *)at; return name(l, value, VALUE); }
     "@" name            { l->cursor = (const char *)at; return name(l, value, SYMBOL); }
-    "$" part            { l->cursor = (const char *)at; return name(l, value, DOLLAR); }
+    "$" name            { l->cursor = (const char *)at; return name(l, value, DOLLAR); }
     "%" string          { l->cursor = (const char *)at; return quoted(l, value, VALUE); }
     "@" string          { l->cursor = (const char *)at; return quoted(l, value, SYMBOL); }
     "$" string          { l->cursor = (const char *)at; return quoted(l, value, DOLLAR); }

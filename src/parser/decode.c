@@ -134,6 +134,8 @@ static bool decode_float(struct parser *p, struct stmt *s, const struct field *f
     } else if ((*at)->tag != TAG_FLOAT) {
         return decode_wrong(p, f, *at, "a decimal number");
     }
+    if (bits >> 63)
+        return build_error(p, (*at)->at, "quantity.negative", "`%s` can't be negative, found %s", f->name, build_text(p, (*at)->at));
     field_set(s, f, bits);
     ++*at;
     return true;

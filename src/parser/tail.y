@@ -43,7 +43,9 @@ origin: VALUE                           { build_push(p, TAG_VALUE, $1, @1); }
 clause: lineage refs                    { build_clause_end(p, @$); } ;
 lineage: LINEAGE "'from'"               { build_clause(p, $2, @1); build_push(p, TAG_WORD, $1, @1); } ;
 implement: "'implement'"                { build_clause(p, $1, @1); } ;
-capability: head_word alternatives constraints ;
+capability: capability_word alternatives constraints ;
+capability_word: WORD                   { build_push(p, TAG_WORD, $1, @1); }
+               | quoted ;
 alternatives: %empty | bracketed ;
 constraints: %empty | braced ;
 value_clause: sharding bracketed        { build_clause_end(p, @$); }
@@ -62,6 +64,7 @@ value: WORD                             { build_push(p, TAG_WORD, $1, @1); }
      | longer_value ;
 longer_value: expr                      { build_push(p, TAG_QUANTITY, $1, @1); }
      | FLOAT                            { build_push(p, TAG_FLOAT, $1, @1); }
+     | "'-'" FLOAT                      { build_push(p, TAG_FLOAT, $2 ^ (u64)1 << 63, @$); }    /* the sign bit */
      | STRING                           { build_push(p, TAG_STRING, $1, @1); }
      | other                            { build_push(p, TAG_WORD, $1, @1); }
      | SYMBOL                           { build_push(p, TAG_SYMBOL, $1, @1); }
@@ -102,7 +105,7 @@ element: value
        | expr "'..'" INTEGER              { build_push(p, TAG_QUANTITY, $1, @1); build_push(p, TAG_DOTS, 0, @2);
                                           build_push(p, TAG_QUANTITY, $3, @3); } ;
 element_word: WORD                      { build_push(p, TAG_WORD, $1, @1); }
-            | other                     { build_push(p, TAG_WORD, $1, @1); } ;
+            | quoted ;
 
 braced: brace_open entries_in_braces "'}'"  { build_push(p, TAG_CLOSE, '}', @3); }
       | brace_open "'}'"                { build_push(p, TAG_CLOSE, '}', @2); } ;
@@ -111,8 +114,7 @@ entries_in_braces: brace_entry | entries_in_braces comma brace_entry ;
 brace_entry: brace_key
            | brace_key equal value ;
 brace_key: WORD                         { build_push(p, TAG_WORD, $1, @1); }
-         | other                        { build_push(p, TAG_WORD, $1, @1); }
-         | STRING                       { build_push(p, TAG_WORD, $1, @1); } ;
+         | quoted ;
 equal: "'='"                            { build_push(p, TAG_EQUAL, 0, @1); } ;
 
 type: tensor dims ELEMENT layout "'>'"  { build_type(p, $3, @3, (struct span){ @1.begin, @5.end }); } ;
@@ -139,6 +141,9 @@ max_terms: expr | max_terms "','" expr  { $$ = build_expr(p, '>', $1, $3, @$); }
 min_terms: expr | min_terms "','" expr  { $$ = build_expr(p, '<', $1, $3, @$); } ;
 
 /* ---- Words: every keyword is contextual. WORD stands apart from `other` everywhere, since it is nearly all of them. ---- */
+quoted: other                           { build_push(p, TAG_WORD, $1, @1); }
+      | DOTTED                          { build_push(p, TAG_WORD, $1, @1); }
+      | STRING                          { build_push(p, TAG_WORD, $1, @1); } ;
 other: keyword | "'floordiv'" | "'ceildiv'" | "'max'" | "'min'" ;
 keyword: ROLE | LINEAGE | "'from'" | "'schema'" | "'by'" | "'using'" | "'revision'" | "'sharding'" | "'partial'" | "'owners'"
        | "'updates'" | "'implement'" | "'layout'" | "'symbol'" | "'op'" | "'output'" | "'mesh'" | "'order'" | "'scale'"

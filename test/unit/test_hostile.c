@@ -29,7 +29,7 @@ static void cut_at_every_byte(const char *path, const char *text, size_t size)
 
 static void cut_here_and_there(const char *path, const char *text, size_t size)
 {
-    cut_every(path, text, size, 17);
+    cut_every(path, text, size, size / 23 + 1);
 }
 
 /* ---- Tokens ---- */
