@@ -275,15 +275,10 @@ static bool is_unfinished(struct parser *p, const struct field *f, const struct 
     return true;
 }
 
-/* Gives the pushed values to the head fields, in the order of the table. */
-void build_stmt_head(struct parser *p)
+void build_head(struct parser *p, const struct tagged *at)
 {
-    if (p->head_done || !p->stmt)
-        return;
-    p->head_done = true;
-    end_stream(p);
-    const struct tagged *at = p->stream;
     u32 i = 0;
+    p->head_done = true;
     for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++, i++) {
         if (f->place != PLACE_HEAD || head_absent(f, at))
             continue;
@@ -298,6 +293,15 @@ void build_stmt_head(struct parser *p)
         else
             break;
     }
+}
+
+/* Gives the pushed values to the head fields, in the order of the table. */
+void build_stmt_head(struct parser *p)
+{
+    if (p->head_done || !p->stmt)
+        return;
+    end_stream(p);
+    build_head(p, p->stream);
     p->n = 0;
 }
 

@@ -16,6 +16,7 @@ bool parse_module(struct module *m, struct context *ctx, const struct source *sr
     p->src = src;
     lexer_keywords(ctx, &p->keyword, &p->keyword_layers);
     p->n_known = ctx->n_known;
+    p->task = intern_string(&ctx->names, "task");
     p->words = ARENA_ARRAY(&ctx->arena, struct word_cache, p->n_known);
     lexer_init(&p->lexer, ctx, src, m, p->keyword, p->keyword_layers);
     bp_parse(p);
@@ -23,6 +24,8 @@ bool parse_module(struct module *m, struct context *ctx, const struct source *sr
         p->item->damaged = true;
     if (p->stream)
         block_free(p->stream, p->cap * sizeof *p->stream);
+    if (p->plain.values)
+        block_free(p->plain.values, p->plain.cap * sizeof *p->plain.values);
     if (p->scratch)
         block_free(p->scratch, p->cap_scratch * sizeof *p->scratch);
     return ctx->diags->errors == errors;

@@ -25,7 +25,7 @@ static u32 hash_of(const char *text, size_t length)
 
 /* ---- Forms ---- */
 
-enum byte_class { OTHER, LETTER, DIGIT, DOT, DASH };
+enum byte_class { OTHER, DOT, DASH, DIGIT, LETTER };
 
 static const u8 class_of[256] = {
     ['0'] = DIGIT, ['1'] = DIGIT, ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT, ['5'] = DIGIT, ['6'] = DIGIT, ['7'] = DIGIT,
@@ -38,26 +38,52 @@ static const u8 class_of[256] = {
 #undef BOTH
 };
 
-/*
- * Both are parts with dots between, none empty. A name's parts are letters, digits and `_`; a word's start with a letter
- * or `_`, and may hold `-` between others. (The lexer's rules `name` and `word`.)
- */
+static enum byte_class class_at(const char *text)
+{
+    return (enum byte_class)class_of[(unsigned char)*text];
+}
+
+/* Four bytes a turn, written out, since all names of a text come by here. */
+static const char *skip_part(const char *text, const char *end)
+{
+    for (; end - text >= 4; text += 4) {
+        if (class_at(text) < DIGIT)
+            return text;
+        if (class_at(text + 1) < DIGIT)
+            return text + 1;
+        if (class_at(text + 2) < DIGIT)
+            return text + 2;
+        if (class_at(text + 3) < DIGIT)
+            return text + 3;
+    }
+    while (text < end && class_at(text) >= DIGIT)
+        text++;
+    return text;
+}
+
+const char *form_scan(const char *text, const char *end, u32 *form)
+{
+    enum byte_class before = DOT;
+    *form = FORM_NAME | FORM_WORD;
+    for (;; text++) {
+        const char *part = text;
+        text = skip_part(part, end);
+        if (text == part)
+            *form = 0;
+        else if (before == DOT && class_at(part) == DIGIT)
+            *form &= ~(u32)FORM_WORD;
+        before = text < end ? class_at(text) : OTHER;
+        if (!*form || before == OTHER)
+            return text;
+        *form = before == DOT ? *form | FORM_DOTTED : *form & ~(u32)FORM_NAME;
+    }
+}
+
 static u32 form_of(const char *text, size_t length)
 {
-    u32 form = FORM_NAME | FORM_WORD;
-    enum byte_class before = DOT;
-    for (size_t i = 0; i < length; i++) {
-        enum byte_class c = (enum byte_class)class_of[(unsigned char)text[i]];
-        if (c == LETTER || (c == DIGIT && before != DOT)) {
-            before = LETTER;
-            continue;
-        }
-        if (c == OTHER || (c != DIGIT && before != LETTER))
-            return 0;
-        form &= c == DIGIT ? FORM_NAME : c == DASH ? FORM_WORD : FORM_NAME | FORM_WORD;
-        before = c == DIGIT ? LETTER : c;
-    }
-    return before == LETTER ? form : 0;
+    u32 form;
+    const char *end = form_scan(text, text + length, &form);
+    return end == text + length ? form & (FORM_NAME | FORM_WORD) : 0;
 }
 
 /* ---- The table ---- */

@@ -4,8 +4,15 @@
 
 #include "support/arena.h"
 
-/* How a string can stand in text without quotes: behind a sigil (a name), or alone (a word). Bits. */
-enum intern_form { FORM_NAME = 1, FORM_WORD = 2 };
+/*
+ * How a string can stand in text without quotes: behind a sigil (a name), or alone (a word). Bits. Both are parts with
+ * dots between, none empty. A name's parts are letters, digits and `_`; a word's start with a letter or `_`, and may hold
+ * `-` between others. (The lexer's rules `name` and `word`.)
+ */
+enum intern_form { FORM_NAME = 1, FORM_WORD = 2, FORM_DOTTED = 4 };
+
+/* Where the longest run of bytes that such strings are made of ends, END at the latest, and the forms that it has. */
+const char *form_scan(const char *text, const char *end, u32 *form);
 
 struct interned {
     const char *text;       /* not NUL-terminated when it lies in a source */
