@@ -197,12 +197,35 @@ static u32 copy_list(struct derivation *d, u32 handle)
     return handle ? item_list(d->r->output, list_at(d->r->input, handle), list_n(d->r->input, handle)) : 0;
 }
 
+/* A program written by hand may say less, or more, than a plan can hold. */
+static bool check_task(struct derivation *d, const struct dist_task *t)
+{
+    const struct item *in = d->r->input;
+    const char *name = stmt_text(in, &t->s);
+    bool sends = t->body == DIST_COLLECTIVE;
+    if (t->body != DIST_LOCAL && !sends)
+        return pass_error(d->r, in, &t->s, NULL, NULL, "pass.input.task", "%s plans local and collective tasks; %s is a %s",
+                          d->r->pass->name, name, dist_body_enum.words[t->body].text);
+    if (sends && !t->work[DIST_MESSAGE])
+        return pass_error(d->r, in, &t->s, NULL, NULL, "pass.input.task", "%s sends, and its work says no `message`", name);
+    if (t->phase == (sends ? DIST_RECOMPUTE : DIST_RECOMMUNICATION))
+        return pass_error(d->r, in, &t->s, "phase", NULL, "pass.input.task", "%s is a %s task, and its phase repeats %s", name,
+                          dist_body_enum.words[t->body].text, sends ? "computation" : "communication");
+    for (u32 i = 0; i < list_n(in, t->results); i++) {
+        atom value = list_at(in, t->results)[i];
+        if (!item_value(d->r->output, value))
+            return pass_error(d->r, in, &t->s, NULL, context_text(d->r->ctx, value), "pass.input.task",
+                              "%s plans chains whose values are inputs and outputs of the block; %s of %s is neither",
+                              d->r->pass->name, stmt_text(in, item_value(in, value)), name);
+    }
+    return true;
+}
+
 static bool emit_task(struct derivation *d, const struct dist_task *t)
 {
     struct item *out = d->r->output;
-    if (t->body != DIST_LOCAL && t->body != DIST_COLLECTIVE)
-        return pass_error(d->r, d->r->input, &t->s, NULL, NULL, "pass.input.task", "%s plans local and collective tasks; %s is a %s",
-                          d->r->pass->name, stmt_text(d->r->input, &t->s), dist_body_enum.words[t->body].text);
+    if (!check_task(d, t))
+        return false;
     struct portable_task *p = (struct portable_task *)item_add(out, PORTABLE_TASK);
     p->s.name = t->s.name;
     p->body = t->body == DIST_COLLECTIVE ? PORTABLE_COLLECTIVE : PORTABLE_COMPUTE;
