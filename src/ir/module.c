@@ -104,6 +104,9 @@ void print_module(struct out *o, const struct module *m, bool trivia)
             print_item(o, it);
         p.blank = false;
     }
-    if (trivia)
-        out_leading(&p, UINT32_MAX, "");
+    u32 n = m->n_trivia;
+    while (n && m->trivia[n - 1].kind == TRIVIA_BLANK)      /* the end of the file is no place for a blank line */
+        n--;
+    if (trivia && n)
+        out_leading(&p, m->trivia[n - 1].end, "");
 }
