@@ -240,7 +240,7 @@ void build_stmt(struct parser *p, u64 keyword, struct span at)
 {
     u8 e = keyword < p->n_known ? p->map->entity_of[keyword] : NO_FIELD;
     p->n = p->n_attributes = p->n_axes = 0;
-    p->head_done = p->has_sharding = false;
+    p->head_done = p->has_sharding = p->in_refused = false;
     p->result = NULL;
     p->stmt_at = at;
     p->stmt = NULL;
@@ -303,6 +303,24 @@ void build_stmt_head(struct parser *p)
     end_stream(p);
     build_head(p, p->stream);
     p->n = 0;
+}
+
+void build_head_words(struct parser *p)
+{
+    if (p->head_done || !p->stmt)
+        return;
+    end_stream(p);
+    p->head_done = true;
+    const struct tagged *at = p->stream;
+    for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END && at->tag != TAG_END; f++) {
+        bool word = f->kind == FIELD_ENUM && at->tag == TAG_WORD;
+        if (f->place != PLACE_HEAD || head_absent(f, at))
+            continue;
+        if (!word && f->kind != FIELD_SYMBOL_NAME && f->kind != FIELD_VALUE_NAME && f->kind != FIELD_DOLLAR_NAME)
+            break;
+        if (!word || !decode_field(p, p->stmt, f, &at))
+            at++;
+    }
 }
 
 static void finish_sharding(struct parser *p, struct stmt *s)

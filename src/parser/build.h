@@ -81,6 +81,7 @@ struct parser {
     struct span clause_at;
     u32 clause_mark;
     u32 refused;                    /* where the newest value that was refused ends: what follows it follows from it */
+    bool in_refused;                /* in the value of a clause that was refused itself */
     bool partial;                   /* the clause is `partial`, a part of the sharding */
 
     struct sharding sharding;       /* pending: written when its value ends */
@@ -116,6 +117,7 @@ void build_item_end(struct parser *p, u32 end);
 void build_stmt(struct parser *p, u64 keyword, struct span at);
 void build_stmt_head(struct parser *p);      /* gives the pushed values to the head fields */
 void build_head(struct parser *p, const struct tagged *values);     /* the same with values from elsewhere */
+void build_head_words(struct parser *p);     /* behind a syntax error: judges what was read of a head */
 void build_stmt_end(struct parser *p, struct span at);
 void build_stmt_drop(struct parser *p);
 void build_result(struct parser *p, u64 name, struct span at);

@@ -36,8 +36,8 @@ static bool unknown_clause(struct parser *p, const struct entity *e, const struc
     const char *word = build_text(p, at), *near = nearest_name(word, names, n);
     if (!session && !near && !p->result && is_statement(p, at))
         return false;
-    build_error(p, at, "syntax.clause.unknown", "`%s` has no %s `%s`", session ? p->item->kind->name : e->keyword[0] ? e->keyword : "a value",
-                session ? "field" : "clause", word);
+    const char *owner = session ? p->item->kind->name : e->keyword[0] ? e->keyword : p->result ? "result" : build_text(p, p->stmt_at);
+    build_error(p, at, "syntax.clause.unknown", "`%s` has no %s `%s`", owner, session ? "field" : "clause", word);
     if (near)
         build_note(p, "did you mean `%s`?", near);
     else
@@ -59,6 +59,7 @@ void build_clause(struct parser *p, u64 name, struct span at)
     p->clause_name = (atom)name;
     p->clause_at = at;
     p->clause_mark = p->n;
+    p->in_refused = false;
     struct stmt *s = target(p);
     if (!s && is_statement(p, at))
         build_unknown_statement(p, at);
@@ -74,6 +75,7 @@ void build_clause(struct parser *p, u64 name, struct span at)
         if (s->written >> index & 1 && !repeats) {
             build_error(p, at, "syntax.clause.doubled", "`%s` is written twice", build_text(p, at));
             p->clause = NULL;
+            p->in_refused = true;
         }
         s->written |= 1u << index;
         return;
@@ -81,6 +83,7 @@ void build_clause(struct parser *p, u64 name, struct span at)
     const struct operation *op = p->result ? NULL : build_operation(p);
     if (op && op->attributes)
         p->attribute = field_find(op->attributes, p->ctx->names.atoms[name].text, p->ctx->names.atoms[name].length);
+    p->in_refused = !p->attribute;
     if (!p->attribute && !unknown_clause(p, e, op, at)) {
         build_stmt_end(p, at);
         build_unknown_statement(p, at);
@@ -133,6 +136,7 @@ void build_clause_value(struct parser *p, const struct tagged *v, u32 end)
 void build_clause_end(struct parser *p, struct span at)
 {
     struct span end = p->n > p->clause_mark ? p->stream[p->n - 1].at : p->clause_at;
+    p->in_refused = false;
     if (value_missing(p)) {
         build_error(p, (struct span){ p->clause_at.begin, p->clause_at.end }, "syntax.value.missing", "`%s` has no value",
                     build_text(p, p->clause_at));

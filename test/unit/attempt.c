@@ -125,7 +125,7 @@ void assert_errors(const char *text, unsigned n, const char *code, const char *a
 {
     struct attempt a;
     attempt_parse(&a, text, strlen(text));
-    const char *fault = attempt_fault(&a), *shown = render(&a), *place = strstr(text, at);
+    const char *fault = attempt_fault(&a), *shown = render(&a), *place = *at ? strstr(text, at) : text + strlen(text);
     const struct diag *d = a.diags.first;
     while (d && d->severity != SEVERITY_ERROR)
         d = d->next;

@@ -36,7 +36,8 @@ char *attempt_print(struct attempt *a, bool trivia);
 void assert_prints(const char *text, const char *expected);
 
 /*
- * Parsing reports N errors, of which the first is CODE, at the first place of AT in the text, with MESSAGE in it.
+ * Parsing reports N errors, of which the first is CODE, at the first place of AT in the text ("": its end), with
+ * MESSAGE in it.
  */
 void assert_errors(const char *text, unsigned n, const char *code, const char *at, const char *message);
 
