@@ -144,17 +144,20 @@ static bool has(const struct item *it, u32 list, u32 ref)
     return false;
 }
 
-/* T makes a value that OF reads. */
-static bool feeds(const struct item *in, const struct portable_task *t, const struct portable_task *of)
+/* REF makes an operand of T, by the last makers above. */
+static bool feeds(const struct item *in, u32 ref, const struct portable_task *t, const u32 *makers)
 {
-    for (u32 i = 0; i < list_n(in, t->results); i++)
-        if (has(in, of->operands, list_at(in, t->results)[i]))
+    for (u32 i = 0; i < list_n(in, t->operands); i++)
+        if (makers[list_at(in, t->operands)[i]] == ref)
             return true;
     return false;
 }
 
-/* What the plan orders is ordered, and nothing else: by `after`, and in a plan that is not serial by its dataflow. */
-static bool keeps_order(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, bool serial)
+/*
+ * What the plan orders is ordered, and nothing else: by `after`, and in a plan that is not serial by its dataflow. MAKERS
+ * has the last maker above of a buffer, by its atom, or 0; the plan's own verifier has ordered it behind earlier ones.
+ */
+static bool keeps_order(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, const u32 *makers)
 {
     const struct item *in = r->input, *out = r->output;
     for (u32 i = 0; i < list_n(in, t->after); i++)
@@ -162,13 +165,12 @@ static bool keeps_order(const struct pass_run *r, const struct concrete_command 
             return false;
     for (u32 i = 0; i < list_n(out, c->after); i++) {
         u32 ref = list_at(out, c->after)[i];
-        const struct portable_task *before = (const struct portable_task *)item_ref(in, ref);
-        if (!has(in, t->after, ref) && (serial || !before || before->s.entity != PORTABLE_TASK || !feeds(in, before, t)))
+        if (!has(in, t->after, ref) && (!makers || !feeds(in, ref, t, makers)))
             return false;
     }
-    for (u32 i = 0; !serial && i < in->n_stmts && in->stmts[i] != &t->s; i++) {
-        const struct portable_task *before = (const struct portable_task *)in->stmts[i];
-        if (before->s.entity == PORTABLE_TASK && feeds(in, before, t) && !has(out, c->after, REF_SYMBOL(before->s.name)))
+    for (u32 i = 0; makers && i < list_n(in, t->operands); i++) {
+        u32 maker = makers[list_at(in, t->operands)[i]];
+        if (maker && !has(out, c->after, maker))
             return false;
     }
     return true;
@@ -196,14 +198,14 @@ static bool is_issued(const struct pass_run *r, const struct concrete_command *c
     return c->cycle == UINT64_MAX && c->slot == UINT64_MAX && (queue_of(c->body) < 0 ? !c->queue : taken);
 }
 
-static bool prove_command(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, u64 index, bool serial)
+static bool prove_command(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, u64 index, const u32 *makers)
 {
     const struct item *in = r->input, *out = r->output;
     if (c->s.name != t->s.name || c->body != image_of[t->body] || c->operation != t->operation)
         return gate_refuse(r, out, &c->s, "it is not the image of the plan's task at its place");
     if (!same_list(out, c->operands, in, t->operands) || !same_list(out, c->results, in, t->results))
         return gate_refuse(r, out, &c->s, "it uses other buffers than its source");
-    if (!same_list(out, c->on, in, t->ranks) || !keeps_order(r, c, t, serial))
+    if (!same_list(out, c->on, in, t->ranks) || !keeps_order(r, c, t, makers))
         return gate_refuse(r, out, &c->s, "its ranks or its order are not its source's");
     if (!is_issued(r, c, index))
         return gate_refuse(r, out, &c->s, "it issues out of the plan's order, or by another queue than its kind's");
@@ -217,6 +219,7 @@ static bool prove_commands(const struct pass_run *r)
     u64 index = 0;
     u32 k = 0;
     bool serial = count(in, PORTABLE_ORDER) != 0;
+    u32 *makers = serial ? NULL : ARENA_ARRAY(&r->output->arena, u32, out->ctx->names.n);
     if (count(out, CONCRETE_ORDER) != serial)
         return gate_refuse(r, out, NULL, "its order is not the plan's");
     for (u32 i = 0; i < out->n_stmts; i++) {
@@ -229,8 +232,11 @@ static bool prove_commands(const struct pass_run *r)
             k++;
         if (k == in->n_stmts)
             return gate_refuse(r, out, out->stmts[i], "the plan has no task for it");
-        if (!prove_command(r, (const struct concrete_command *)out->stmts[i], (const struct portable_task *)in->stmts[k++], index++, serial))
+        const struct portable_task *t = (const struct portable_task *)in->stmts[k++];
+        if (!prove_command(r, (const struct concrete_command *)out->stmts[i], t, index++, makers))
             return false;
+        for (u32 n = 0; makers && n < list_n(in, t->results); n++)
+            makers[list_at(in, t->results)[n]] = REF_SYMBOL(t->s.name);
     }
     while (k < in->n_stmts && in->stmts[k]->entity != PORTABLE_TASK)
         k++;
@@ -242,10 +248,13 @@ static bool prove_commands(const struct pass_run *r)
 static bool is_text(const struct pass_run *r, atom a, const char *format, ...) PRINTF_LIKE(3, 4);
 static bool is_text(const struct pass_run *r, atom a, const char *format, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    size_t n = (size_t)vsnprintf(NULL, 0, format, args) + 1;
+    va_end(args);
+    char *text = arena_alloc(&r->output->arena, n);
+    va_start(args, format);
+    vsnprintf(text, n, format, args);
     va_end(args);
     return a && intern_is(&r->ctx->names, a, text);
 }
