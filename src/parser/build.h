@@ -44,6 +44,7 @@ struct word_cache {
 struct plain {
     struct tagged *values;
     u32 n, cap;
+    struct interned name;           /* the statement's, looked up last */
     u32 end;                        /* of the statement, in the text */
 };
 
@@ -127,7 +128,7 @@ void build_clause_end(struct parser *p, struct span at);
 void build_clause_value(struct parser *p, const struct tagged *values, u32 end);    /* the same; END in the text */
 static inline void build_push(struct parser *p, enum tag tag, u64 value, struct span at)
 {
-    *VEC_PUSH(p->stream, p->n, p->cap) = (struct tagged){ value, at, (u8)tag };
+    *VEC_PUSH(p->stream, p->n, p->cap) = (struct tagged){ .value = value, .at = at, .tag = (u8)tag };
     p->pushed = at.end;
 }
 

@@ -57,6 +57,8 @@ static inline bool punctuation(struct reader *r, enum tag tag, char c)
     return true;
 }
 
+/* ---- Words and names ---- */
+
 /* Moves over a run that has FORM. */
 static bool run(struct reader *r, u32 form, u32 *found)
 {
@@ -72,6 +74,18 @@ static bool name(struct reader *r, enum tag tag, char sigil)
     if (*r->at++ != sigil || !run(r, FORM_NAME, &found))
         return false;
     put(r, tag, lexer_name(&r->p->lexer, from + 1, (size_t)(r->at - from - 1)), from, r->at);
+    return true;
+}
+
+/* The statement's own name: a new one, mostly. */
+static bool own_name(struct reader *r)
+{
+    const char *from = r->at;
+    u32 found;
+    if (*r->at++ != '@' || !run(r, FORM_NAME, &found))
+        return false;
+    r->p->plain.name = intern_ahead(&r->p->ctx->names, from + 1, (size_t)(r->at - from - 1), found);
+    put(r, TAG_SYMBOL, 0, from, r->at);
     return true;
 }
 
@@ -93,6 +107,8 @@ static bool word(struct reader *r, bool dots, int allowed)
     put(r, TAG_WORD, a, from, r->at);
     return !keyword || keyword == allowed;
 }
+
+/* ---- Values ---- */
 
 static bool number(struct reader *r)
 {
@@ -147,7 +163,7 @@ static bool operands(struct reader *r)
 
 static bool head(struct reader *r)
 {
-    if (!name(r, TAG_SYMBOL, '@') || !skip(r, " ") || !word(r, false, 0))
+    if (!own_name(r) || !skip(r, " ") || !word(r, false, 0))
         return false;
     if (*r->at != ' ')
         put(r, TAG_NONE, 0, r->at, r->at);
@@ -189,6 +205,7 @@ static bool read_statement(struct parser *p)
     while (!ends(r.at))
         if (!skip(&r, *r.at == ' ' ? " " : "\n    ") || !clause(&r, &p->map->fields[entity]))
             return false;
+    p->plain.values[0].value = intern_now(&p->ctx->names, &p->plain.name, p->src->is_file);
     p->plain.end = (u32)(r.at - p->src->text);
     return true;
 }

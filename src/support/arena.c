@@ -56,8 +56,20 @@ void block_free(void *block, size_t size)
         free(block);
 }
 
+/* Huge pages are moved, not copied: fresh ones are zeroed when they are touched, and that is dear. */
+static void *move_huge(void *old, size_t old_size, size_t new_size)
+{
+    char *block = map_huge(round_huge(new_size));
+    size_t size = round_huge(old_size);
+    if (mremap(old, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, block) == MAP_FAILED)
+        out_of_memory(new_size);
+    return block;
+}
+
 void *block_grow(void *old, size_t old_size, size_t new_size)
 {
+    if (old && old_size >= HUGE_PAGE)
+        return move_huge(old, old_size, new_size);
     void *block = block_new(new_size);
     if (old) {
         memcpy(block, old, old_size);

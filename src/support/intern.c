@@ -112,30 +112,46 @@ static void rehash(struct interner *t)
     }
 }
 
-static atom add(struct interner *t, const char *text, size_t length, bool copy)
+/* Puts a new string into its slot. */
+static atom add(struct interner *t, u32 *slot, struct interned new, bool copy)
 {
-    u32 hash = hash_of(text, length);
-    u32 *slot = find_slot(t, text, length, hash);
-    if (*slot)
-        return *slot;
     atom a = t->n;
     if (copy)
-        text = arena_copy(t->arena, text, length);
-    *VEC_PUSH(t->atoms, t->n, t->cap) = (struct interned){ text, (u32)length, hash, form_of(text, length) };
+        new.text = arena_copy(t->arena, new.text, new.length);
+    *VEC_PUSH(t->atoms, t->n, t->cap) = new;
     *slot = a;
     if (t->n > (t->mask >> 1))
         rehash(t);
     return a;
 }
 
+struct interned intern_ahead(const struct interner *t, const char *text, size_t length, u32 form)
+{
+    u32 hash = hash_of(text, length);
+    __builtin_prefetch(&t->slots[hash & t->mask]);
+    return (struct interned){ text, (u32)length, hash, form & (FORM_NAME | FORM_WORD) };
+}
+
+atom intern_now(struct interner *t, const struct interned *ahead, bool copy)
+{
+    u32 *slot = find_slot(t, ahead->text, ahead->length, ahead->hash);
+    return *slot ? *slot : add(t, slot, *ahead, copy);
+}
+
+static atom find_or_add(struct interner *t, const char *text, size_t length, bool copy)
+{
+    u32 hash = hash_of(text, length), *slot = find_slot(t, text, length, hash);
+    return *slot ? *slot : add(t, slot, (struct interned){ text, (u32)length, hash, form_of(text, length) }, copy);
+}
+
 atom intern(struct interner *t, const char *text, size_t length)
 {
-    return add(t, text, length, true);
+    return find_or_add(t, text, length, true);
 }
 
 atom intern_borrowed(struct interner *t, const char *text, size_t length)
 {
-    return add(t, text, length, false);
+    return find_or_add(t, text, length, false);
 }
 
 atom intern_find(const struct interner *t, const char *text, size_t length)

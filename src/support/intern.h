@@ -37,6 +37,13 @@ atom intern(struct interner *t, const char *text, size_t length);
 /* As intern, but a new string is not copied: TEXT must live as long as the table. */
 atom intern_borrowed(struct interner *t, const char *text, size_t length);
 
+/*
+ * The same in two steps, with other work between, so that the place where the string would be can come from memory:
+ * first its hash, then its atom. FORM is what form_scan found.
+ */
+struct interned intern_ahead(const struct interner *t, const char *text, size_t length, u32 form);
+atom intern_now(struct interner *t, const struct interned *ahead, bool copy);
+
 /* The atom if the string is known, else 0. */
 atom intern_find(const struct interner *t, const char *text, size_t length);
 
