@@ -173,7 +173,9 @@ static bool read_options(struct reader *r, struct step *step)
         if (r->at >= r->src->size)
             return refuse(r, open, open + 1, "pass.pipeline.syntax", "this brace is not closed");
         struct step_option o;
-        o.name = read_name(r, &o.name_at);
+        o.name = peek(r) == '"' ? read_quoted(r, &o.name_at) : read_name(r, &o.name_at);
+        if (!o.name)
+            return false;
         if (!*o.name)
             return refuse(r, r->at, r->at + 1, "pass.pipeline.syntax", "an option is `name=value`; options are separated by blanks");
         skip_blanks(r);
@@ -249,14 +251,23 @@ bool pipeline_parse(struct pipeline *p, struct context *ctx, const struct source
     return r.good && pipeline_check(p, ctx);
 }
 
-static bool is_plain(const char *value)
+/* A name or value, in quotes unless it is of the bytes of names and of ALSO alone. */
+static void out_text(struct out *o, const char *text, const char *also)
 {
-    if (!*value)
-        return false;
-    for (const char *c = value; *c; c++)
-        if (!name_byte(*c) && *c != '@')
-            return false;
-    return true;
+    const char *end = text;
+    while (*end && (name_byte(*end) || strchr(also, *end)))
+        end++;
+    if (*text && !*end) {
+        out_string(o, text);
+        return;
+    }
+    out_char(o, '"');
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            out_char(o, '\\');
+        out_char(o, *c);
+    }
+    out_char(o, '"');
 }
 
 void out_pipeline(struct out *o, const struct pipeline *p)
@@ -267,18 +278,9 @@ void out_pipeline(struct out *o, const struct pipeline *p)
         out_string(o, s->pass->name);
         for (u32 k = 0; k < s->n_options; k++) {
             out_string(o, k ? " " : "{");
-            out_printf(o, "%s=", s->options[k].name);
-            if (!is_plain(s->options[k].value)) {
-                out_char(o, '"');
-                for (const char *c = s->options[k].value; *c; c++) {
-                    if (*c == '"' || *c == '\\')
-                        out_char(o, '\\');
-                    out_char(o, *c);
-                }
-                out_char(o, '"');
-            } else {
-                out_string(o, s->options[k].value);
-            }
+            out_text(o, s->options[k].name, "");
+            out_char(o, '=');
+            out_text(o, s->options[k].value, "@");
         }
         if (s->n_options)
             out_char(o, '}');
