@@ -1,0 +1,185 @@
+/* Items built by hand: names, lists, rank sets, files. */
+#include "ir/item.h"
+
+#include "dialects/portable/portable.h"
+#include "dialects/registry.h"
+
+#include <check.h>
+#include <stdio.h>
+
+static struct diags diags;
+static struct context ctx;
+static struct item *it;
+
+static atom name(const char *text)
+{
+    return intern_string(&ctx.names, text);
+}
+
+static struct item *plan(const char *text)
+{
+    return item_new(&ctx, context_item_kind(&ctx, "portable.plan", 13), name(text));
+}
+
+static void setup(void)
+{
+    diags_init(&diags);
+    context_init(&ctx, all_dialects, &diags);
+    it = plan("p");
+}
+
+static void teardown(void)
+{
+    item_free(it);
+    context_free(&ctx);
+    diags_free(&diags);
+}
+
+static struct stmt *add(u32 entity, const char *text)
+{
+    struct stmt *s = item_add(it, entity);
+    s->name = name(text);
+    return s;
+}
+
+START_TEST(names_of_each_sigil_are_apart)
+{
+    struct stmt *buffer = add(PORTABLE_BUFFER, "x"), *task = add(PORTABLE_TASK, "x"), *symbol = add(PORTABLE_SYMBOL, "x"), *twin = add(PORTABLE_BUFFER, "x");
+    ck_assert_ptr_null(item_declare(it, buffer));
+    ck_assert_ptr_null(item_declare(it, task));
+    ck_assert_ptr_null(item_declare(it, symbol));
+    ck_assert_ptr_eq(item_declare(it, twin), buffer);
+    ck_assert_ptr_eq(item_value(it, name("x")), buffer);
+    ck_assert_ptr_eq(item_symbol(it, name("x")), task);
+    ck_assert_ptr_eq(item_dollar(it, name("x")), symbol);
+    ck_assert_ptr_eq(item_ref(it, REF_VALUE(name("x"))), buffer);
+    ck_assert_ptr_eq(item_ref(it, REF_SYMBOL(name("x"))), task);
+    ck_assert_ptr_null(item_value(it, name("y")));
+}
+END_TEST
+
+START_TEST(many_names_are_found)
+{
+    char text[16];
+    for (u32 i = 0; i < 20000; i++) {
+        snprintf(text, sizeof text, "n%u", i * 7919 % 20000);
+        ck_assert_ptr_null(item_declare(it, add(PORTABLE_TASK, text)));
+    }
+    for (u32 i = 0; i < 20000; i++) {
+        snprintf(text, sizeof text, "n%u", i);
+        ck_assert_uint_eq(item_symbol(it, name(text))->name, name(text));
+    }
+}
+END_TEST
+
+START_TEST(new_statements_have_the_defaults_of_the_table)
+{
+    struct portable_task *t = (struct portable_task *)add(PORTABLE_TASK, "t");
+    struct portable_buffer *b = (struct portable_buffer *)add(PORTABLE_BUFFER, "b");
+    ck_assert_uint_eq(t->source, UINT64_MAX);
+    ck_assert_uint_eq(t->work[PORTABLE_READ], 0);
+    ck_assert_uint_eq(t->s.begin, NO_PLACE);
+    ck_assert_uint_eq(b->align, 1);
+    ck_assert_ptr_eq(stmt_entity(it, &t->s), &it->kind->entities[PORTABLE_TASK]);
+}
+END_TEST
+
+START_TEST(lists_keep_their_elements)
+{
+    u32 handles[100], elements[100];
+    for (u32 i = 0; i < 100; i++) {
+        for (u32 k = 0; k < i; k++)
+            elements[k] = i * 1000 + k;
+        handles[i] = item_list(it, elements, i);
+        ck_assert_uint_ne(handles[i], 0);
+    }
+    for (u32 i = 0; i < 100; i++) {
+        ck_assert_uint_eq(list_n(it, handles[i]), i);
+        for (u32 k = 0; k < i; k++)
+            ck_assert_uint_eq(list_at(it, handles[i])[k], i * 1000 + k);
+    }
+    ck_assert_uint_eq(list_n(it, 0), 0);
+}
+END_TEST
+
+START_TEST(a_list_like_the_last_is_stored_once)
+{
+    u32 one = item_list(it, (u32[]){ 1, 2 }, 2), again = item_list(it, (u32[]){ 1, 2 }, 2), other = item_list(it, (u32[]){ 1, 3 }, 2);
+    ck_assert_uint_eq(one, again);
+    ck_assert_uint_ne(one, other);
+}
+END_TEST
+
+START_TEST(rank_sets_contain_their_ranges)
+{
+    u32 set = item_list(it, (u32[]){ 0, 3, 7, 7 }, 4), none = item_list(it, NULL, 0);
+    for (u32 rank = 0; rank < 10; rank++) {
+        ck_assert_int_eq(ranks_contain(it, set, rank), rank <= 3 || rank == 7);
+        ck_assert(ranks_contain(it, 0, rank));
+        ck_assert(!ranks_contain(it, none, rank));
+    }
+}
+END_TEST
+
+START_TEST(pairs_hold_64_bits)
+{
+    u32 words[2];
+    pair_put(words, 0x0123456789abcdefu);
+    ck_assert_uint_eq(pair_get(words), 0x0123456789abcdefu);
+    pair_put(words, UINT64_MAX);
+    ck_assert_uint_eq(pair_get(words), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(items_are_found_by_name_in_their_file)
+{
+    struct module m, other;
+    module_init(&m, &ctx, NULL);
+    module_init(&other, &ctx, NULL);
+    struct item *a = plan("a"), *b = plan("b"), *twin = plan("a"), *nameless = item_new(&ctx, a->kind, 0);
+    module_add(&m, a);
+    module_add(&m, b);
+    module_add(&m, nameless);
+    module_add(&other, twin);
+    ck_assert_ptr_eq(module_find(&m, name("a")), a);
+    ck_assert_ptr_eq(module_find(&m, name("b")), b);
+    ck_assert_ptr_eq(module_find(&other, name("a")), twin);
+    ck_assert_ptr_null(module_find(&other, name("b")));
+    ck_assert_ptr_null(module_find(&m, name("p")));
+    module_free(&m);
+    ck_assert_ptr_eq(module_find(&other, name("a")), twin);
+    module_free(&other);
+}
+END_TEST
+
+START_TEST(two_contexts_do_not_meet)
+{
+    struct context second;
+    context_init(&second, all_dialects, &diags);
+    atom here = name("only here");
+    ck_assert_uint_ne(here, 0);
+    ck_assert_uint_eq(intern_find(&second.names, "only here", 9), 0);
+    ck_assert_uint_eq(second.n_known, ctx.n_known);
+    context_free(&second);
+}
+END_TEST
+
+Suite *item_suite(void);
+
+Suite *item_suite(void)
+{
+    Suite *s = suite_create("item");
+    TCase *c = tcase_create("item");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, names_of_each_sigil_are_apart);
+    tcase_add_test(c, many_names_are_found);
+    tcase_add_test(c, new_statements_have_the_defaults_of_the_table);
+    tcase_add_test(c, lists_keep_their_elements);
+    tcase_add_test(c, a_list_like_the_last_is_stored_once);
+    tcase_add_test(c, rank_sets_contain_their_ranges);
+    tcase_add_test(c, pairs_hold_64_bits);
+    tcase_add_test(c, items_are_found_by_name_in_their_file);
+    tcase_add_test(c, two_contexts_do_not_meet);
+    suite_add_tcase(s, c);
+    return s;
+}
