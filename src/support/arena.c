@@ -111,7 +111,7 @@ static void arena_refill(struct arena *a, size_t size)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-    size = (size + 7) & ~(size_t)7;
+    size = size ? (size + 7) & ~(size_t)7 : 8;
     if ((size_t)(a->end - a->at) < size)
         arena_refill(a, size);
     void *p = a->at;
