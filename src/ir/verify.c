@@ -33,7 +33,7 @@ static struct loc place(const struct verifier *v, const struct stmt *s, const ch
     do { \
         va_list args; \
         va_start(args, format); \
-        vsnprintf(buffer, sizeof buffer, format, args); \
+        diag_format(buffer, sizeof buffer, format, args); \
         va_end(args); \
     } while (0)
 

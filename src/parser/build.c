@@ -14,7 +14,7 @@ bool build_error(struct parser *p, struct span at, const char *code, const char 
     va_list args;
     va_start(args, format);
     char text[1024];
-    vsnprintf(text, sizeof text, format, args);
+    diag_format(text, sizeof text, format, args);
     va_end(args);
     if (p->item)
         p->item->damaged = true;
@@ -26,15 +26,24 @@ void build_note(struct parser *p, const char *format, ...)
     va_list args;
     va_start(args, format);
     char text[1024];
-    vsnprintf(text, sizeof text, format, args);
+    diag_format(text, sizeof text, format, args);
     va_end(args);
     diag_note(p->ctx->diags, (struct loc){ 0 }, "%s", text);
 }
 
 const char *build_text(const struct parser *p, struct span at)
 {
-    u32 n = at.end - at.begin;
-    return arena_format(&p->ctx->diags->arena, n > 60 ? "%.*s..." : "%.*s", n > 60 ? 60 : (int)n, p->src->text + at.begin);
+    enum { LONGEST = 60 };
+    const char *from = p->src->text + at.begin;
+    u32 n = at.end - at.begin, whole = n;
+    if (n > LONGEST)
+        for (n = LONGEST; n && ((unsigned char)from[n] & 0xc0) == 0x80;)
+            n--;
+    char *text = arena_format(&p->ctx->diags->arena, n < whole ? "%.*s..." : "%.*s", (int)n, from);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    return text;
 }
 
 bool enum_has(const struct parser *p, const struct enumeration *e, u64 word)

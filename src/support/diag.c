@@ -1,6 +1,5 @@
 #include "support/diag.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,6 +70,17 @@ static void append(struct diags *d, struct diag *g)
 DEFINE_REPORT(diag_error, SEVERITY_ERROR)
 DEFINE_REPORT(diag_warning, SEVERITY_WARNING)
 DEFINE_REPORT(diag_remark, SEVERITY_REMARK)
+
+void diag_format(char *buffer, size_t size, const char *format, va_list args)
+{
+    static const char tail[] = "...";
+    if ((size_t)vsnprintf(buffer, size, format, args) < size)
+        return;
+    size_t n = size - sizeof tail;
+    while (n && ((unsigned char)buffer[n] & 0xc0) == 0x80)
+        n--;
+    memcpy(buffer + n, tail, sizeof tail);
+}
 
 void diag_note(struct diags *d, struct loc at, const char *format, ...)
 {

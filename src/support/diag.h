@@ -9,6 +9,8 @@
 #include "support/out.h"
 #include "support/source.h"
 
+#include <stdarg.h>
+
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_REMARK, SEVERITY_NOTE };
 
 /* A row of a rule table: what a code means and how to mend it. */
@@ -41,6 +43,9 @@ void diags_clear(struct diags *d);      /* forgets all messages and counts */
 bool diag_error(struct diags *d, struct loc at, const char *code, const char *format, ...) PRINTF_LIKE(4, 5);
 bool diag_warning(struct diags *d, struct loc at, const char *code, const char *format, ...) PRINTF_LIKE(4, 5);
 bool diag_remark(struct diags *d, struct loc at, const char *code, const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* A message in a buffer; one that is too long is cut between two characters and ends with "...". */
+void diag_format(char *buffer, size_t size, const char *format, va_list args) PRINTF_LIKE(3, 0);
 
 /* Hangs a note on the newest diagnostic. */
 void diag_note(struct diags *d, struct loc at, const char *format, ...) PRINTF_LIKE(3, 4);

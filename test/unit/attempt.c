@@ -4,6 +4,7 @@
 #include "dialects/registry.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "lexer/text.h"
 #include "parser/parse.h"
 #include "parser/roundtrip.h"
 
@@ -51,6 +52,7 @@ static const char *render(struct attempt *a)
 
 static const char *misplaced(struct attempt *a)
 {
+    bool valid = text_valid_utf8(a->copy, a->copy + a->source.size);
     for (const struct diag *d = a->diags.first; d; d = d->next) {
         if (!d->loc.src)
             return arena_format(&a->ctx.arena, "no place: %s", d->message);
@@ -58,6 +60,8 @@ static const char *misplaced(struct attempt *a)
             return arena_format(&a->ctx.arena, "a place outside of the text: %s", d->message);
         if (!d->code || !strchr(d->code, '.'))
             return arena_format(&a->ctx.arena, "no code: %s", d->message);
+        if (strchr(d->message, '\n') || (valid && !text_valid_utf8(d->message, d->message + strlen(d->message))))
+            return arena_format(&a->ctx.arena, "a message of odd bytes: %s", d->message);
     }
     return NULL;
 }

@@ -94,7 +94,7 @@ END_TEST
 
 START_TEST(items_do_not_nest)
 {
-    for (size_t n = 1; n <= 1000000; n *= 100) {
+    for (size_t n = 1; n <= 100000; n *= 10) {
         struct out o;
         out_memory(&o);
         out_string(&o, PLAN);
@@ -198,6 +198,39 @@ START_TEST(a_long_word_that_is_wrong_is_shown_in_part)
     ck_assert_uint_lt(strlen(a.diags.first->message), 300);
     attempt_end(&a);
     out_free(&o);
+}
+END_TEST
+
+/* With every number of bytes before them, so that each cut would fall into a character somewhere. */
+START_TEST(long_names_of_long_characters_are_cut_between_two)
+{
+    for (int before = 0; before < 4; before++) {
+        struct out o;
+        out_memory(&o);
+        out_string(&o, PLAN "  buffer %\"");
+        put_times(&o, "x", (size_t)before);
+        put_times(&o, "\xf0\x9f\x98\x80", 1000);
+        out_string(&o, "\" value transient size 1\n  task @t compute g.f(%\"");
+        put_times(&o, "x", (size_t)before);
+        put_times(&o, "\xe2\x82\xac", 1000);
+        out_string(&o, "\")\n  task @u compute f() phase \"");
+        put_times(&o, "x", (size_t)before);
+        put_times(&o, "\xc3\xa9", 1000);
+        out_string(&o, "\"\n  task @v compute f() ranks [0 -\n\t3]\n}\n");
+        struct attempt a;
+        attempt_begin(&a, o.data, o.n);
+        const char *fault = attempt_fault(&a);
+        ck_assert_msg(!fault, "%s", fault);
+        ck_assert_uint_eq(a.diags.errors, 2);
+        attempt_end(&a);
+        out_printf(&o, "// end");
+        char *clauses = strstr(o.data, "  task @u");
+        attempt_begin(&a, o.data, (size_t)(clauses - o.data));
+        fault = attempt_fault(&a);
+        ck_assert_msg(!fault && a.diags.errors, "%s", fault);
+        attempt_end(&a);
+        out_free(&o);
+    }
 }
 END_TEST
 
@@ -309,6 +342,7 @@ Suite *limits_suite(void)
     tcase_add_test(c, a_name_may_be_a_million_bytes_long);
     tcase_add_test(c, a_name_past_16_mebibytes_is_refused);
     tcase_add_test(c, a_long_word_that_is_wrong_is_shown_in_part);
+    tcase_add_test(c, long_names_of_long_characters_are_cut_between_two);
     tcase_add_test(c, every_error_of_many_is_counted);
     tcase_add_test(c, a_statement_with_many_unknown_names_ends_in_time);
     tcase_add_test(c, many_items_and_many_keys_end_in_time);
