@@ -298,7 +298,7 @@ void build_head(struct parser *p, const struct tagged *at)
         if (decode_field(p, p->stmt, f, &at))
             p->stmt->written |= 1u << i;
         else if (f->kind == FIELD_ENUM)
-            at++;
+            p->refused = at++->at.end;
         else
             break;
     }
@@ -327,7 +327,9 @@ void build_head_words(struct parser *p)
             continue;
         if (!word && f->kind != FIELD_SYMBOL_NAME && f->kind != FIELD_VALUE_NAME && f->kind != FIELD_DOLLAR_NAME)
             break;
-        if (!word || !decode_field(p, p->stmt, f, &at))
+        if (word && !decode_field(p, p->stmt, f, &at))
+            p->refused = at++->at.end;
+        else if (!word)
             at++;
     }
 }

@@ -22,6 +22,15 @@ static bool is_statement(const struct parser *p, struct span at)
            (lexer_is_keyword(&p->lexer, p->clause_name) || build_near_statement(p, at));
 }
 
+/* Only blanks stand between the word and a value that was refused: it belongs to that mistake. */
+static bool follows_refused(const struct parser *p, struct span at)
+{
+    u32 from = p->refused;
+    while (from && from < at.begin && (p->src->text[from] == ' ' || p->src->text[from] == '\t'))
+        from++;
+    return from == at.begin;
+}
+
 /* False where the word begins a statement of its own, which is not known. */
 static bool unknown_clause(struct parser *p, const struct entity *e, const struct operation *op, struct span at)
 {
@@ -34,6 +43,8 @@ static bool unknown_clause(struct parser *p, const struct entity *e, const struc
     for (const struct field *f = op ? op->attributes : NULL; f && f->kind != FIELD_END; f++)
         names[n++] = f->name;
     const char *word = build_text(p, at), *near = nearest_name(word, names, n);
+    if (follows_refused(p, at))
+        return true;
     if (!session && !near && !p->result && is_statement(p, at))
         return false;
     const char *owner = session ? p->item->kind->name : e->keyword[0] ? e->keyword : p->result ? "result" : build_text(p, p->stmt_at);

@@ -214,17 +214,18 @@ static bool is_unfinished(const struct parser *p, struct span at)
 
 void report_syntax_error(struct parser *p, struct span at, bool invalid, const char **expected, int n)
 {
-    bool follows = (p->in_refused || (p->refused && p->refused == p->lexer.previous_end)) &&
-                   !new_line_between(p, p->lexer.previous_end, at.begin);
-    if (invalid) {
-        build_error(p, at, p->lexer.fault_code, "%s", p->lexer.fault);
-    } else if (is_unfinished(p, at)) {
-        p->n -= p->n > 0;           /* the keyword was no word of the head */
-        build_unfinished(p, p->lexer.before_end, (struct span){ p->lexer.previous_begin, p->lexer.previous_end });
-        lexer_step_back(&p->lexer);
-    } else if (!follows) {
-        report_unexpected(p, at, expected, n);
-    }
+    bool unfinished = !invalid && is_unfinished(p, at);
+    p->n -= unfinished && p->n;     /* the keyword was no word of the head */
     build_head_words(p);
+    bool behind = p->refused && p->refused == p->lexer.previous_end && !new_line_between(p, p->refused, at.begin);
+    bool follows = behind || (p->in_refused && !text_begins_item(p->ctx, p->src, at.begin));
+    if (invalid)
+        build_error(p, at, p->lexer.fault_code, "%s", p->lexer.fault);
+    else if (unfinished && !p->in_refused && p->refused != p->lexer.previous_end)
+        build_unfinished(p, p->lexer.before_end, (struct span){ p->lexer.previous_begin, p->lexer.previous_end });
+    else if (!unfinished && !follows)
+        report_unexpected(p, at, expected, n);
+    if (unfinished)
+        lexer_step_back(&p->lexer);
     lexer_panic(&p->lexer, p->item && !p->item->body);
 }

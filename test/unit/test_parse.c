@@ -87,6 +87,8 @@ START_TEST(what_follows_from_a_mistake_is_not_reported)
     in_line(BOUND, "  command @c barrier() at cycle 0", "syntax.value.kind", "cycle", "`at` takes facts in parentheses");
     in_line(PLAN, "  task @t compute f() bogus 5 6", "syntax.clause.unknown", "bogus", "`task` has no clause `bogus`");
     in_line(PLAN, "  task @t compute f() bogus {a = [1]}", "syntax.clause.unknown", "bogus", "`task` has no clause `bogus`");
+    in_line(PLAN, "  symbol $s : zq integer\n  task @t compute f()", "syntax.value.word", "zq", "`zq` is not one of integer");
+    in_line("session.workload @w {\n", "  mode = 5 training\n  batch = 4\n  dtype = f16", "syntax.value.word", "5", "not one of training");
     in_line("model.progam @m schema 1.0 {\n", "  op op op\n  input %x : tensor<4xf16>\n  output %x", "syntax.expected", "model.progam", "an item");
     in_line(MODEL, "  op @a model.gelu(%x -> %y : tensor<4x8xf16>\n  output %y", "syntax.expected", "->", "',' or ')'");
     in_line(DIST, "  task @t local f(%x) -> %y : tensor<4x8xf17> phase forward", "type.element", "f17", "`f17` is not an element type");
