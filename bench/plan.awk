@@ -1,13 +1,15 @@
-# awk -v tasks=N -v form=bpir|generic -f plan.awk block.bpir: a dist program of N tasks, from the one block that
-# distribute-transformer-training wrote to block.bpir. Block after block, names get the prefix `block17.`, and a block's
-# input is the output of the block before it; all else of a line is as the pass printed it.
+# awk -v tasks=N -v form=bpir|generic -v step=S -f plan.awk block.bpir: a dist program of N tasks, from the one block
+# that distribute-transformer-training wrote to block.bpir. Block after block, names get the prefix `block17.`, and a
+# block's input is the output of the block before it. Work facts grow by S from block to block, as in a model whose
+# blocks differ in size; with S = 0 all blocks are equal. All else of a line is as the pass printed it.
 #
 # bpir: the file itself, longer. generic: the same operations and facts in MLIR's generic form, as mlir-opt prints it
 # (attributes sorted, values numbered); the items that the program is derived from are left out.
 
 BEGIN {
     n = n_entries = 0
-    BLOCK = "\1"; IN = "\2"; OUT = "\3"        # in a template: what differs from block to block
+    BLOCK = "\1"; IN = "\2"; OUT = "\3"        # in a template: what differs from block to block,
+    NUMBER = "\4"                              # and on both sides of a fact
 }
 
 function begin_program(header) {
@@ -25,8 +27,12 @@ function facts(text,    list, pair, n, i) {
     n = split(text, list, ", ")
     for (i = 1; i <= n; i++) {
         split(list[i], pair, " ")
-        entry(pair[1], pair[2] " : i64")
+        entry(pair[1], marked(pair[2]) " : i64")
     }
+}
+
+function marked(number) {
+    return program_facts ? number : NUMBER number NUMBER
 }
 
 function entry(name, value) {
@@ -101,21 +107,35 @@ function generic_task(line,    name, operands, results, type, sharding, f) {
            " : (" (operands ? value_type : "") ") -> " (results ? value_type : "()")
 }
 
-function bpir_task(line) {
+function bpir_task(line,    work, from, list, n, i, pair, text) {
+    work = between(line, " work (", ")")
+    n = split(work, list, ", ")
+    for (i = 1; i <= n; i++) {
+        split(list[i], pair, " ")
+        text = text (i > 1 ? ", " : "") pair[1] " " marked(pair[2])
+    }
+    from = index(line, " work (") + 7
+    line = substr(line, 1, from - 1) text substr(line, from + length(work))
     sub(/task @/, "task @" BLOCK, line)
     sub(/%hidden_in/, IN, line)
     sub(/%hidden_out/, OUT, line)
     return line
 }
 
-# A template that differs only in the block's name is kept as two halves, and costs one print a block.
-function add_task(line,    at) {
+# A template as pieces: text, number, text, …; PLAIN when the block's name is all else that differs, in the first.
+function add_task(line,    piece, i, at) {
     line = form == "bpir" ? bpir_task(line) : generic_task(line)
-    at = index(line, BLOCK)
-    whole[n] = line
-    head[n] = substr(line, 1, at - 1)
-    tail[n] = substr(line, at + 1)
-    plain[n++] = !index(line, IN) && !index(line, OUT)
+    pieces[n] = split(line, piece, NUMBER)
+    for (i = 1; i <= pieces[n]; i++)
+        text[n, i] = piece[i]
+    plain[n] = !index(line, IN) && !index(line, OUT)
+    for (at = 1; !index(text[n, at], BLOCK); at += 2)
+        ;
+    named[n] = at
+    split(text[n, at], piece, BLOCK)
+    head[n] = piece[1]
+    tail[n] = piece[2]
+    n++
 }
 
 function value(block) {
@@ -124,19 +144,20 @@ function value(block) {
     return "%" (block + 1)
 }
 
-function print_block(block, limit,    i, prefix, line) {
+function print_block(block, limit,    i, k, prefix, line) {
     prefix = "block" block "."
-    for (i = 0; i < limit; i++)
-        if (plain[i])
-            print head[i] prefix tail[i]
-        else {
-            line = whole[i]
+    for (i = 0; i < limit; i++) {
+        line = ""
+        for (k = 1; k <= pieces[i]; k++)
+            line = line (k % 2 == 0 ? sprintf("%.0f", text[i, k] + step * block) \
+                         : k == named[i] ? head[i] prefix tail[i] : text[i, k])
+        if (!plain[i]) {
             if (sub(OUT, value(block), line))
                 last = block
             sub(IN, value(block - 1), line)
-            sub(BLOCK, prefix, line)
-            print line
         }
+        print line
+    }
 }
 
 function print_tasks(    block, left) {
@@ -170,11 +191,12 @@ form == "bpir" { print; next }
 }
 /^  order/ { print "    \"dist.order\"() {kind = " quoted($2) "} : () -> ()" }
 /^  (scale|memory)/ {
-    clear_entries()
+    program_facts = 1
     facts(between($0, "(", ")"))
     if (index($0, " from @"))
         entry("from", word_after($0, "from"))
     print "    \"dist." $1 "\"() " dictionary() " : () -> ()"
+    program_facts = 0
 }
 /^  input/ {
     value_type = between($0, " : ", " sharding")

@@ -120,6 +120,13 @@ struct stmt *item_add(struct item *it, u32 entity)
     return *VEC_PUSH(it->stmts, it->n_stmts, it->cap_stmts) = s;
 }
 
+struct stmt *item_add_copy(struct item *it, const struct stmt *like, size_t size)
+{
+    struct stmt *s = arena_alloc(&it->arena, size);
+    memcpy(s, like, size);
+    return *VEC_PUSH(it->stmts, it->n_stmts, it->cap_stmts) = s;
+}
+
 struct stmt *item_add_result(struct item *it, u32 entity)
 {
     struct stmt *s = new_stmt(it, entity);

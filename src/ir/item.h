@@ -95,6 +95,9 @@ void item_free(struct item *it);
 /* A new statement at the end. Fields are zero; REQUIRED head fields are the caller's to set. */
 struct stmt *item_add(struct item *it, u32 entity);
 
+/* The same as a copy of another statement of this item, of SIZE bytes. */
+struct stmt *item_add_copy(struct item *it, const struct stmt *like, size_t size);
+
 /* A value declared as a result of a task: an entity, but no statement of its own. */
 struct stmt *item_add_result(struct item *it, u32 entity);
 

@@ -49,10 +49,6 @@ void lexer_init(struct lexer *l, struct context *ctx, const struct source *src, 
 /* The next token's kind (grammar.h); *VALUE is its atom, qty or float bits. */
 int lexer_next(struct lexer *l, u64 *value, struct span *at);
 
-/* The atom of a text of the source; lexer_word is the faster one for words, which repeat. */
-atom lexer_name(struct lexer *l, const char *text, size_t length);
-atom lexer_word(struct lexer *l, const char *text, size_t length);
-
 /* The token at AT was read by other means. */
 void lexer_moved(struct lexer *l, struct span at);
 

@@ -13,24 +13,20 @@ static int bad(struct lexer *l, const char *code, const char *message)
     return BAD;
 }
 
-/* A mapped file may leave memory behind the lexer: new names are then copied. */
-atom lexer_name(struct lexer *l, const char *text, size_t length)
+/* The atom of a text of the source. A mapped file may leave memory behind the lexer: new names are then copied. */
+static atom name_of(struct lexer *l, const char *text, size_t length)
 {
     return l->src->is_file ? intern(&l->ctx->names, text, length) : intern_borrowed(&l->ctx->names, text, length);
 }
 
-atom lexer_word(struct lexer *l, const char *text, size_t length)
-{
-    u8 index = (u8)(length * 31 + (u8)text[0] * 7 + (u8)text[length - 1]);
-    const struct interned *recent = &l->ctx->names.atoms[l->recent[index]];
-    if (recent->length != length || memcmp(recent->text, text, length))
-        l->recent[index] = lexer_name(l, text, length);
-    return l->recent[index];
-}
-
 static atom word_of(struct lexer *l)
 {
-    return lexer_word(l, l->token, (size_t)(l->cursor - l->token));
+    size_t length = (size_t)(l->cursor - l->token);
+    u8 index = (u8)(length * 31 + (u8)l->token[0] * 7 + (u8)l->cursor[-1]);
+    const struct interned *recent = &l->ctx->names.atoms[l->recent[index]];
+    if (recent->length != length || memcmp(recent->text, l->token, length))
+        l->recent[index] = name_of(l, l->token, length);
+    return l->recent[index];
 }
 
 static void record(struct lexer *l, enum trivia_kind kind, const char *from, const char *to)
@@ -101,7 +97,7 @@ static int quoted(struct lexer *l, u64 *value, int kind)
 
 static int name(struct lexer *l, u64 *value, int kind)
 {
-    *value = lexer_name(l, l->token + 1, (size_t)(l->cursor - l->token - 1));
+    *value = name_of(l, l->token + 1, (size_t)(l->cursor - l->token - 1));
     return kind;
 }
 
@@ -168,7 +164,7 @@ static int shape_token(struct lexer *l, u64 *value)
                           l->cursor++;
                           return kind == INTEGER ? DIM : kind; }
     letter [A-Za-z0-9]* { l->cursor = (const char *)at;
-                          *value = lexer_name(l, l->token, (size_t)(l->cursor - l->token));
+                          *value = name_of(l, l->token, (size_t)(l->cursor - l->token));
                           l->shape = 0;
                           return ELEMENT; }
     "("                 { l->cursor = (const char *)at; return open(l, LPAREN); }

@@ -149,6 +149,7 @@ void build_item(struct parser *p, u64 kind, u64 name, struct span at, struct spa
     p->name_at = name_at;
     p->map = map_kind(p, k);
     p->stmt = NULL;
+    repeats_forget(p->repeats);
     if (twin) {
         build_error(p, name_at, "ir.item.duplicate", "%s is declared twice in this file", build_text(p, name_at));
         diag_note(p->ctx->diags, (struct loc){ twin->src, twin->header.begin, twin->header.begin + 1 }, "first declared here");
@@ -259,6 +260,7 @@ void build_stmt(struct parser *p, u64 keyword, struct span at)
     }
     p->stmt = item_add(p->item, e);
     p->stmt->begin = at.begin;
+    repeat_begin(p);
 }
 
 static void end_stream(struct parser *p)
@@ -284,10 +286,15 @@ static bool is_unfinished(struct parser *p, const struct field *f, const struct 
     return true;
 }
 
-void build_head(struct parser *p, const struct tagged *at)
+/* Gives the pushed values to the head fields, in the order of the table. */
+void build_stmt_head(struct parser *p)
 {
-    u32 i = 0;
+    if (p->head_done || !p->stmt)
+        return;
     p->head_done = true;
+    end_stream(p);
+    const struct tagged *at = p->stream;
+    u32 i = 0;
     for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++, i++) {
         if (f->place != PLACE_HEAD || head_absent(f, at))
             continue;
@@ -302,15 +309,6 @@ void build_head(struct parser *p, const struct tagged *at)
         else
             break;
     }
-}
-
-/* Gives the pushed values to the head fields, in the order of the table. */
-void build_stmt_head(struct parser *p)
-{
-    if (p->head_done || !p->stmt)
-        return;
-    end_stream(p);
-    build_head(p, p->stream);
     p->n = 0;
 }
 
@@ -387,6 +385,17 @@ static struct span name_span(const struct parser *p)
     return (struct span){ at, end };
 }
 
+void build_stmt_enter(struct parser *p, u32 at)
+{
+    struct stmt *twin = p->stmt->name ? item_declare(p->item, p->stmt) : NULL;
+    if (twin)
+        declared_twice(p, twin, name_span(p));
+    if (p->item->kind->settle)
+        p->item->kind->settle(p->item, p->stmt);
+    p->stmt = NULL;
+    source_release(p->src, at, &p->released);
+}
+
 void build_stmt_end(struct parser *p, struct span at)
 {
     build_stmt_head(p);
@@ -394,14 +403,9 @@ void build_stmt_end(struct parser *p, struct span at)
         return;
     finish_sharding(p, p->stmt);
     finish_attributes(p, p->stmt_at);
-    struct stmt *twin = p->stmt->name ? item_declare(p->item, p->stmt) : NULL;
-    if (twin)
-        declared_twice(p, twin, name_span(p));
     check_required(p, p->stmt_at);
-    if (p->item->kind->settle)
-        p->item->kind->settle(p->item, p->stmt);
-    p->stmt = NULL;
-    source_release(p->src, at.begin, &p->released);
+    repeat_learn(p, at);
+    build_stmt_enter(p, at.begin);
 }
 
 /* The statement had a syntax error. What stands of it stays, in an item that is damaged and not verified. */
@@ -418,6 +422,7 @@ void build_result(struct parser *p, u64 name, struct span at)
 {
     build_push(p, TAG_VALUE, name, at);
     p->result_mark = p->n;
+    p->repeatable.never = true;
     if (!p->stmt)
         return;
     for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++)

@@ -6,7 +6,7 @@
 #define PARSER_BUILD_H
 
 #include "ir/sharding.h"
-#include "lexer/lexer.h"
+#include "parser/repeat.h"
 
 enum tag {
     TAG_END, TAG_NONE, TAG_SYMBOL, TAG_VALUE, TAG_DOLLAR, TAG_WORD, TAG_STRING, TAG_QUANTITY, TAG_FLOAT, TAG_TYPE,
@@ -40,14 +40,6 @@ struct word_cache {
     int index;
 };
 
-/* What plain_begins read ahead: the values of a head, then each clause's word and values; TAG_END behind each. */
-struct plain {
-    struct tagged *values;
-    u32 n, cap;
-    struct interned name;           /* the statement's, looked up last */
-    u32 end;                        /* of the statement, in the text */
-};
-
 struct parser {
     struct context *ctx;
     struct module *module;
@@ -73,8 +65,8 @@ struct parser {
     struct tagged *stream;
     u32 n, cap;
     u32 pushed;                     /* where the text of the last value pushed ends */
-    struct plain plain;
-    atom task;                      /* the word `task` */
+    struct repeatable repeatable;   /* the statement being built */
+    struct repeats *repeats;
 
     const struct field *clause;     /* NULL: its name was refused, the value is skipped */
     const struct field *attribute;  /* the operation's own clause, instead of `clause` */
@@ -117,15 +109,14 @@ void build_item_end(struct parser *p, u32 end);
 
 void build_stmt(struct parser *p, u64 keyword, struct span at);
 void build_stmt_head(struct parser *p);      /* gives the pushed values to the head fields */
-void build_head(struct parser *p, const struct tagged *values);     /* the same with values from elsewhere */
 void build_head_words(struct parser *p);     /* behind a syntax error: judges what was read of a head */
 void build_stmt_end(struct parser *p, struct span at);
+void build_stmt_enter(struct parser *p, u32 at);    /* its last step: declares the name, settles; AT is read up to */
 void build_stmt_drop(struct parser *p);
 void build_result(struct parser *p, u64 name, struct span at);
 void build_result_end(struct parser *p, struct span at);
 void build_clause(struct parser *p, u64 name, struct span at);
 void build_clause_end(struct parser *p, struct span at);
-void build_clause_value(struct parser *p, const struct tagged *values, u32 end);    /* the same; END in the text */
 static inline void build_push(struct parser *p, enum tag tag, u64 value, struct span at)
 {
     *VEC_PUSH(p->stream, p->n, p->cap) = (struct tagged){ .value = value, .at = at, .tag = (u8)tag };
@@ -159,14 +150,6 @@ const char *build_near_statement(const struct parser *p, struct span at);   /* o
 void build_unfinished(struct parser *p, u32 end, struct span next);
 
 bool enum_has(const struct parser *p, const struct enumeration *e, u64 word);
-
-/*
- * plain.c: a task statement as the printer writes it, without typed results, comments or odd spacing, is read without the
- * grammar. plain_begins: one stands ahead, where a statement may begin; AT is its keyword. plain_build: builds it, and
- * those that follow it.
- */
-bool plain_begins(struct parser *p, struct span *at);
-void plain_build(struct parser *p, struct span at);
 
 /* decode.c: reads FIELD's value at *AT (up to END, a TAG_END) into S and moves on; false: reported. */
 bool decode_field(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at);

@@ -134,16 +134,6 @@ static bool value_missing(struct parser *p)
     return f && f->kind != FIELD_WORD && f->kind != FIELD_OPERATION && (f->kind != FIELD_ENUM || !enum_has(p, f->aux, v->value));
 }
 
-void build_clause_value(struct parser *p, const struct tagged *v, u32 end)
-{
-    bool ok = decode_clause(p, &v);
-    if (!ok)
-        p->refused = end;
-    else if (ok && v->tag != TAG_END)
-        build_error(p, v->at, "syntax.value.extra", "`%s` takes one value; `%s` is too much", build_text(p, p->clause_at),
-                    build_text(p, v->at));
-}
-
 void build_clause_end(struct parser *p, struct span at)
 {
     struct span end = p->n > p->clause_mark ? p->stream[p->n - 1].at : p->clause_at;
@@ -156,7 +146,13 @@ void build_clause_end(struct parser *p, struct span at)
         return;
     }
     build_push(p, TAG_END, 0, (struct span){ end.end, end.end });
-    build_clause_value(p, &p->stream[p->clause_mark], end.end);
+    const struct tagged *v = &p->stream[p->clause_mark];
+    bool ok = decode_clause(p, &v);
+    if (!ok)
+        p->refused = end.end;
+    else if (ok && v->tag != TAG_END)
+        build_error(p, v->at, "syntax.value.extra", "`%s` takes one value; `%s` is too much", build_text(p, p->clause_at),
+                    build_text(p, v->at));
     p->n = p->clause_mark;
     (void)at;
 }

@@ -156,6 +156,7 @@ static bool decode_name(struct parser *p, struct stmt *s, const struct field *f,
     if ((*at)->tag != tag)
         return decode_wrong(p, f, *at, tag_names[tag]);
     s->name = (atom)(*at)->value;
+    p->repeatable.name = (*at)->at;
     ++*at;
     return true;
 }

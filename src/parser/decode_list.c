@@ -270,7 +270,10 @@ static bool fact_element(struct parser *p, struct stmt *s, const struct field *g
         return build_error(p, (*at)->at, "syntax.clause.doubled", "`%s` is written twice", f->name);
     *seen |= 1u << (f - facts);
     ++*at;
-    return f->kind == FIELD_INTEGER ? decode_integer(p, s, f, at) : decode_quantity(p, s, f, at);
+    if (f->kind == FIELD_INTEGER)
+        return decode_integer(p, s, f, at);
+    repeat_slot(p, (*at)->at, f->offset);
+    return decode_quantity(p, s, f, at);
 }
 
 static bool decode_facts(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)

@@ -27,7 +27,7 @@
 #define YYMAXDEPTH 100000
 static int bp_lex(u64 *value, struct span *at, struct parser *p)
 {
-    return plain_begins(p, at) ? PLAIN : lexer_next(&p->lexer, value, at);
+    return repeat_ahead(p, at) ? REPEATED : lexer_next(&p->lexer, value, at);
 }
 static void bp_error(const struct span *at, struct parser *p, const char *message) { build_exhausted(p, *at, message); }
 }
@@ -35,7 +35,7 @@ static void bp_error(const struct span *at, struct parser *p, const char *messag
 %token END 0 "the end of the file" SYNC "the next statement"
 %token VALUE "a %value" SYMBOL "a @symbol" DOLLAR "a $symbol" WORD "a word" DOTTED "a dotted name"
 %token INTEGER "a number" FLOAT "a decimal number" STRING "a string" DIGEST "a digest" BAD "an invalid token"
-%token PLAIN "a plain statement"
+%token REPEATED "a repeated statement"
 %token ITEM "a layer, as `model.program`" SESSION "a session item, as `session.workload`"
 %token KW_SCHEMA "'schema'" KW_BY "'by'" KW_USING "'using'" KW_REVISION "'revision'" KW_FROM "'from'"
 %token LINEAGE "a lineage, as `generated`"
@@ -78,5 +78,5 @@ field_name: WORD                        { build_clause(p, $1, @1); }
           | keyword                     { build_clause(p, $1, @1); } ;
 
 stmts: %empty | stmts stmt              { build_stmt_end(p, @2); }
-     | stmts PLAIN                      { plain_build(p, @2); }
+     | stmts REPEATED                   { repeat_build(p); }
      | stmts error SYNC                 { yyerrok; build_stmt_drop(p); } ;

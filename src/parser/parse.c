@@ -16,16 +16,15 @@ bool parse_module(struct module *m, struct context *ctx, const struct source *sr
     p->src = src;
     lexer_keywords(ctx, &p->keyword, &p->keyword_layers);
     p->n_known = ctx->n_known;
-    p->task = intern_string(&ctx->names, "task");
+    p->repeats = repeats_new(&ctx->arena);
     p->words = ARENA_ARRAY(&ctx->arena, struct word_cache, p->n_known);
     lexer_init(&p->lexer, ctx, src, m, p->keyword, p->keyword_layers);
     bp_parse(p);
+    repeats_free(p->repeats);
     if (p->item)
         p->item->damaged = true;
     if (p->stream)
         block_free(p->stream, p->cap * sizeof *p->stream);
-    if (p->plain.values)
-        block_free(p->plain.values, p->plain.cap * sizeof *p->plain.values);
     if (p->scratch)
         block_free(p->scratch, p->cap_scratch * sizeof *p->scratch);
     return ctx->diags->errors == errors;

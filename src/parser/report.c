@@ -67,7 +67,7 @@ static bool is_covered(const struct parser *p, const struct expected *e, const c
     static const char *const operands[] = { "a number", "a decimal number", "a $symbol", "'('", "'max'", "'min'" };
     static const char *const kinds[] = { "a lineage, as `generated`", "a role, as `input`" };
     static const char *const clauses[] = { "a word", "'from'", "'implement'", "'sharding'", "'partial'", "'owners'", "'updates'" };
-    static const char *const never[] = { "the next statement", "an invalid token", "a plain statement" };
+    static const char *const never[] = { "the next statement", "an invalid token", "a repeated statement" };
     if (IS_ONE_OF(name, never) || (e->value && IS_ONE_OF(name, values)) || (e->clause && IS_ONE_OF(name, clauses)))
         return true;
     if (IS_ONE_OF(name, operators) || (e->operand && IS_ONE_OF(name, operands)))

@@ -1,0 +1,232 @@
+/*
+ * A statement that repeats another is copied from it (parser/repeat.c), and must mean and be refused as if it had been
+ * parsed. Each text is parsed twice: as it stands, and with a different number of blanks behind each statement's keyword,
+ * so that none repeats another.
+ */
+#define _GNU_SOURCE
+#include "attempt.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Each stands three times in a program; `#` is another number each time, and `@a` another name. */
+static const char *const cases[] = {
+    "  task @a local f()",
+    "  task @a.b.7 local model.gelu()\n    phase forward layer attention.query work (operations #, read 3#, write 0) from @decoder",
+    "  task @a collective all_reduce() over {tp} reduction sum",
+    "  task @a local f(%x, %y)\n    layer l-2",
+    "  task @a local f(%x) -> %y : tensor<4x8xf16>",
+    "  task @a control() phase forward layer l",
+    "  task @a control()\n    phase forward\n    layer l",
+    "  task @a control()\n    work (operations #, read #)",
+    "  task @a control()\n    work (operations 99999999999999999#)",
+    "  task @a control()\n    work (operations 34028236692093846346337460743176821145#)",
+    "  task @a control()\n    work (operations 1_00#)",
+    "  task @a control()\n    work (operations 00#)",
+    "  task @a control()\n    work (operations 4*$s + #, read $s)",
+    "  task @a transfer(%x) source 0 destination 1 channel c",
+    "  task @a transfer(%x) source # destination 1#",
+    "  task @a control()  // why\n    phase forward",
+    "  task @a control()\n    // why\n    phase forward",
+    "  task @a control()\n    phase forward  // why",
+    "  // why\n  task @a control()\n    phase forward",
+    "  task // why\n   @a control()",
+    "  task @a control()\n\n    phase forward",
+    "\n  task @a control()\n    phase forward\n",
+    "  task @a control()\n  phase forward",
+    "  task @a control()\r\n    phase forward",
+    "  task @a control()\n    after @first\n    phase forward",
+    "  task @a control()\n    generated from (@x, @y)\n    note {k = #, l = [1, 2]}",
+    "  task @\"quoted a\" control()",
+    "  task @a control ( )",
+    "  task @a control() layer task",
+    "    task @a control()",
+    "task @a control()",
+    "  task @a control()\n  order serial",
+    "  task @a control() task @b# control()",
+    /* refused */
+    "  task @first control()",
+    "  task @same control()\n    phase forward",
+    "  task @a sideways f()",
+    "  task @a control()\n    phase frward",
+    "  task @a control()\n    phase forward phase forward",
+    "  task @a control()\n    phase",
+    "  task @a control()\n    phase forward layer",
+    "  task @a control()\n    frase forward",
+    "  task @a control()\n    work (operations #, operations #)",
+    "  task @a control()\n    work (opperations #)",
+    "  task @a control()\n    work (operations #x)",
+    "  task @a control()\n    work (operations -#)",
+    "  task @a control()\n    work (operations #.5)",
+    "  task @a-b control()",
+    "  task @a. control()",
+    "  task @a#",
+    "  task a control()",
+    "  task @a control()\n  tsk @b# control()",
+    "  task @a control()\n  phase",
+    "  task @a control()\n    phase forward }",
+    "  task @a control()\n    phase forward ]",
+    "  task @a control()\n    phase forward\n}\ndist.program @q# schema 1.0 {\n  mesh @m [tp = 2]",
+};
+
+static const char *const sequences[] = {
+    /* a statement behind its like that only begins like it */
+    "  task @a control()\n  task @b control()\n    after @a\n  task @c control()\n    phase forward\n  task @d control()",
+    "  task @a control()\n    phase forward\n  task @b control()\n    phase forward after @a\n  task @c control()\n    phase forward\n   layer l",
+    "  task @a control()\n  task @b control() 5\n  task @c control()",
+    "  task @a control()\n  task @b control()\n  phase\n  task @c control()",
+    "  task @a control()\n  task @b control()}\n",
+    "  task @a control()\n  task @b control()\n  tsk @c control()\n  task @d control()",
+    "  task @a control()\n  task @b control()\n  implement x\n  task @c control()",
+    "  task @a local\n  task @b control()\n  task @c control()\n  task @d control()",
+    "  task @a control()\n  task @b control()\n  task\n  task @c control()",
+    "  task @a control()\n  task @b control()\n  task @c control()\n  // end",
+    "  task @a control()\n  task @b control()\n  task @c control(",
+    "  task @a control()\n  task @b control()\n  task @",
+    "  task @a control()\n  task @b control()\n  task @c-d control()",
+    "  task @a control()\n  task @b control()\n  task @c. control()",
+    "  task @a control()\n  task @b control()\n  task @\"c\" control()",
+    "  task @\"a\" control()\n  task @\"b\" control()\n  task @\"c\" control()",
+    "  task @a control()\n  task @a control()\n  task @a control()",
+    "  task @a control() work (read 1)\n  task @b control() work (read 2)\n  task @c control() work (read 18446744073709551616)",
+    "  task @a control() work (read 1)\n  task @b control() work (read 2)\n"
+    "  task @c control() work (read 999999999999999999999999999999999999999999)",
+    "  task @a control() work (read 1)\n  task @b control() work (read 2)\n  task @c control() work (read 1_0)",
+    "  task @a control() work (read 5 + 3)\n  task @b control() work (read 2)\n  task @c control() work (read 7 + 3)",
+    "  task @a control() work (read $s)\n  task @b control() work (read 2)\n  task @c control() work (read $t)",
+    "  task @a control() frase forward\n  task @b control()\n  task @c control() frase forward\n  task @d control() frase forward",
+    "  task @a control() note {k = [x\n  task @b control()\n  task @c control()",
+    "  task @a control() note {k = [x,\n  task @b control()\n  task @c control()",
+    "  task @a control()\n  task @b control()\n//task @c control()\n  task @d control()",
+    "  task @a control()\n  task @b control()\n//task @c\n    phase forward\n  task @d control()",
+    "  task @a control() work (read 1)\n  task @b control() work (read 2)\n  task @c control() work (read )",
+    "  symbol $a : integer\n  symbol $b : integer\n  symbol $c : integer\n  symbol $d.e : integer",
+    "  input %a : tensor<4xf16>\n  input %b : tensor<4xf16>\n  parameter %c : tensor<4xf16>\n  parameter %d : tensor<4xf16>\n"
+    "  input %e : tensor<4xf16>\n  task %f : tensor<4xf16>\n  input @g : tensor<4xf16>",
+    "  input %a : tensor<4xf16> sharding [{tp}]\n  input %b : tensor<4xf16> sharding [{tp}] owners [0]\n  input %c : tensor<4xf16> sharding [{tp}]",
+    "  input %a : tensor<4xf16>\n  input %b : tensor<4xf16>\n  updates %a\n  input %c : tensor<4xf16>",
+    "  memory @a (weights 5)\n  memory @b (weights 6)\n  memory @c",
+    "  task @a control() phase prefill\n  task @b control() phase prefill\n from @x\n  task @c control() phase prefill",
+    "  task @a control()\n  task @b control()\n  output %x\n  task @c control()\n  output %y",
+    /* the same words in another item, where they mean other lists */
+    "  task @a collective all_gather() over {tp}\n  task @b collective all_gather() over {tp}\n}\n"
+    "dist.program @q schema 1.0 {\n  mesh @m [x = 2, tp = 2]\n  task @y control() over {x}\n"
+    "  task @a collective all_gather() over {tp}\n  task @b collective all_gather() over {tp}",
+    /* a kind that drops what is said by default */
+    "  task @z control()\n}\nportable.plan @q schema 1.0 {\n  task @a control()\n    effects ()\n  task @b control()\n    effects ()",
+};
+
+static void out_case(struct out *o, const char *text, u32 k)
+{
+    static const u32 numbers[] = { 7, 0, 4 };
+    for (const char *at = text; *at; at++)
+        if (*at == '#')
+            out_u64(o, numbers[k]);
+        else if (at[0] == '@' && at[1] == 'a')
+            out_printf(o, "@a%u", k), at++;
+        else
+            out_char(o, *at);
+}
+
+static char *finish(struct out *o)
+{
+    char *text = strndup(o->data, o->n);
+    out_free(o);
+    return text;
+}
+
+static char *program_of(const char *body, u32 times)
+{
+    struct out o;
+    out_memory(&o);
+    out_string(&o, "dist.program @p schema 1.0 {\n  mesh @m [tp = 2]\n  task @first control()\n");
+    for (u32 k = 0; k < times; k++) {
+        if (times == 1)
+            out_string(&o, body);
+        else
+            out_case(&o, body, k);
+        out_char(&o, '\n');
+    }
+    out_string(&o, "  task @last control()\n}\n");
+    return finish(&o);
+}
+
+/* TEXT with one blank more ahead of each name than ahead of the one before. */
+static char *spread(const char *text)
+{
+    struct out o;
+    u32 n = 0;
+    bool comment = false;
+    out_memory(&o);
+    for (const char *at = text; *at; at++) {
+        out_char(&o, *at);
+        comment = (comment && *at != '\n') || (at[0] == '/' && at[1] == '/');
+        if (!comment && *at == ' ' && at[1] && strchr("@%$", at[1]) && at[-1] >= 'a' && at[-1] <= 'z' && ++n)
+            for (u32 i = 0; i < n; i++)
+                out_char(&o, ' ');
+    }
+    return finish(&o);
+}
+
+static char *found_in(const char *text)
+{
+    struct attempt a;
+    struct out o;
+    attempt_parse(&a, text, strlen(text));
+    char *printed = attempt_print(&a, true);
+    out_memory(&o);
+    out_printf(&o, "%s\n%s", a.parsed ? "accepted" : "refused", printed);
+    for (const struct diag *d = a.diags.first; d; d = d->next) {
+        out_printf(&o, "%u: `%.*s` [%s] %s\n", source_position(&a.source, d->loc.begin).line, (int)(d->loc.end - d->loc.begin),
+                   a.source.text + d->loc.begin, d->code, d->message);
+        for (const struct diag *n = d->notes; n; n = n->next)
+            out_printf(&o, "    %s\n", n->message);
+    }
+    free(printed);
+    attempt_end(&a);
+    return finish(&o);
+}
+
+static void assert_same(char *text)
+{
+    char *other = spread(text), *found = found_in(text), *expected = found_in(other);
+    ck_assert_str_ne(text, other);
+    ck_assert_msg(!strcmp(found, expected), "of\n%s\ncopying makes\n%s\nand parsing\n%s", text, found, expected);
+    free(expected);
+    free(found);
+    free(other);
+    free(text);
+}
+
+START_TEST(a_repeated_statement_is_what_parsing_it_makes)
+{
+    assert_same(program_of(cases[_i], 3));
+}
+END_TEST
+
+START_TEST(a_statement_that_only_begins_as_another_is_parsed)
+{
+    assert_same(program_of(sequences[_i], 1));
+}
+END_TEST
+
+START_TEST(repeated_statements_print_as_they_were_read)
+{
+    char *text = program_of("  task @a local model.gelu()\n    phase forward layer l work (operations 3#) from @decoder", 3);
+    assert_prints(text, text);
+    free(text);
+}
+END_TEST
+
+Suite *repeat_suite(void);
+
+Suite *repeat_suite(void)
+{
+    Suite *s = suite_create("repeat");
+    TCase *c = tcase_create("repeat");
+    tcase_add_loop_test(c, a_repeated_statement_is_what_parsing_it_makes, 0, COUNT(cases));
+    tcase_add_loop_test(c, a_statement_that_only_begins_as_another_is_parsed, 0, COUNT(sequences));
+    tcase_add_test(c, repeated_statements_print_as_they_were_read);
+    suite_add_tcase(s, c);
+    return s;
+}
