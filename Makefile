@@ -17,7 +17,7 @@ all: $(B)/bp-opt $(B)/libbpir.a
 
 # Sources, objects -----------------------------------------------------------------------------------------------
 
-sources := $(foreach d,support ir lexer parser dialects dialects/* transformer passes,$(wildcard $(S)src/$d/*.c))
+sources := $(foreach d,support ir lexer parser dialects dialects/* transformer passes conformance execute,$(wildcard $(S)src/$d/*.c))
 tool    := $(wildcard $(S)tools/bp-opt/*.c)
 unit    := $(wildcard $(S)test/unit/*.c)
 oracle  := $(wildcard $(S)test/oracle/*.c)
