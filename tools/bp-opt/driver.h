@@ -1,10 +1,41 @@
-/* One run of bp-opt: read, verify, run passes, print. */
+/*
+ * One run of bp-opt: read, verify, run passes, print. What its steps share; each step is a file: messages, request,
+ * session, parts, write.
+ */
 #ifndef BP_OPT_DRIVER_H
 #define BP_OPT_DRIVER_H
 
 #include "options.h"
+#include "output.h"
+#include "passes/pass.h"
+#include "summary.h"
 
 enum status { STATUS_SUCCESS, STATUS_REFUSED, STATUS_MISUSED };
+
+/* One part of the input; the whole, where it is not split. */
+struct part {
+    struct source source;
+    struct module module;
+    atom item;                  /* what --item names, or what passes made of it; 0: not asked for, or not here */
+    bool good;
+    struct checkpoints summaries;       /* with --summary: of what the passes made */
+};
+
+struct driver {
+    const struct options *options;
+    struct arena arena;
+    struct diags diags, failures;       /* failures: of --verify-diagnostics */
+    struct context ctx;
+    struct source source;
+    struct part *parts;
+    u32 n_parts;
+    struct source *session_sources;
+    u32 n_session_sources;
+    struct module session;
+    struct pipeline pipeline;
+    struct output output;
+    atom item;                  /* of --item, 0: none */
+};
 
 /* All of it; messages go to standard error, nothing to standard output unless all succeeded. */
 enum status driver_run(const struct options *o);

@@ -1,0 +1,108 @@
+#include "parts.h"
+
+#include "ir/verify.h"
+#include "parser/parse.h"
+#include "parser/roundtrip.h"
+
+#include "expect.h"
+#include "messages.h"
+#include "observers.h"
+#include "split.h"
+
+void parts_split(struct driver *d)
+{
+    const struct options *o = d->options;
+    const char *marker = o->text[OPT_SPLIT_INPUT_FILE] ? o->text[OPT_SPLIT_INPUT_FILE] : SPLIT_MARKER;
+    struct source *sources =
+        split_source(&d->source, o->on[OPT_SPLIT_INPUT_FILE] ? marker : NULL, &d->arena, &d->n_parts);
+    d->parts = ARENA_ARRAY(&d->arena, struct part, d->n_parts);
+    for (u32 i = 0; i < d->n_parts; i++) {
+        d->parts[i].source = sources[i];
+        checkpoints_init(&d->parts[i].summaries, o->number[OPT_SUMMARY] == 1);
+    }
+}
+
+static bool run_passes(struct driver *d, struct part *part)
+{
+    const struct options *o = d->options;
+    struct printer printer = { o };
+    struct observer observers[] = { print_observer(&printer), follow_observer(&part->item), summary_observer(&part->summaries) };
+    struct run_options run = {
+        .verify_each = o->on[OPT_VERIFY_EACH],
+        .keep_sources = o->on[OPT_KEEP_SOURCES],
+        .verify_replay = o->on[OPT_VERIFY_REPLAY],
+        .only = part->item,
+        .observers = observers,
+        .n_observers = COUNT(observers) - !o->on[OPT_SUMMARY],
+    };
+    return pipeline_run(&part->module, &d->session, &d->pipeline, &run);
+}
+
+static bool process(struct driver *d, struct part *part)
+{
+    const struct options *o = d->options;
+    if (o->on[OPT_SPLIT_INPUT_FILE])
+        split_warn(&part->source, &d->diags);
+    bool parsed = parse_module(&part->module, &d->ctx, &part->source);
+    if (!verify_module(&part->module) || !parsed)
+        return false;
+    part->item = d->item && module_find(&part->module, d->item) ? d->item : 0;
+    if (o->on[OPT_VERIFY_ROUNDTRIP] && !verify_roundtrip(&part->module))
+        return false;
+    if (!d->pipeline.n || (d->item && !part->item))
+        return true;
+    return run_passes(d, part) && (!o->on[OPT_VERIFY_ROUNDTRIP] || verify_roundtrip(&part->module));
+}
+
+/* No part has the item that --item names. */
+static bool check_item(struct driver *d)
+{
+    const char *names[256];
+    size_t n = 0;
+    if (!d->item)
+        return true;
+    for (u32 i = 0; i < d->n_parts; i++) {
+        if (d->parts[i].item)
+            return true;
+        for (u32 k = 0; k < d->parts[i].module.n && n < COUNT(names); k++)
+            names[n++] = context_text(&d->ctx, d->parts[i].module.items[k]->name);
+    }
+    const char *near = nearest_name(context_text(&d->ctx, d->item), names, n);
+    diag_error(&d->diags, nowhere, "driver.item.unknown", "%s has no item @%s", d->source.name, context_text(&d->ctx, d->item));
+    if (near)
+        diag_note(&d->diags, nowhere, "did you mean @%s?", near);
+    return false;
+}
+
+bool parts_process(struct driver *d)
+{
+    const struct options *o = d->options;
+    bool all = true, expecting = o->on[OPT_VERIFY_DIAGNOSTICS];
+    if (expecting) {
+        messages_show(d, &d->diags);
+        diags_clear(&d->diags);
+    }
+    for (u32 i = 0; i < d->n_parts; i++) {
+        struct part *part = &d->parts[i];
+        bool good = part->good = process(d, part);
+        if (expecting) {
+            good = expect_check(&part->source, &d->diags, o->number[OPT_VERIFY_DIAGNOSTICS] == 1, &d->failures);
+            diags_clear(&d->diags);
+        }
+        all = all && good;
+    }
+    return all && (expecting || check_item(d));
+}
+
+/* Session items that a pass used stand in the parts too, but belong to the session. */
+void part_free(const struct driver *d, struct part *part)
+{
+    struct module *m = &part->module;
+    u32 kept = 0;
+    for (u32 i = 0; i < m->n; i++)
+        if (module_find(&d->session, m->items[i]->name) != m->items[i])
+            m->items[kept++] = m->items[i];
+    m->n = kept;
+    module_free(m);
+    checkpoints_free(&part->summaries);
+}
