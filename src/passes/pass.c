@@ -53,6 +53,7 @@ struct transaction {
     const struct run_options *options;
     struct item **consumed;
     u32 n_consumed, cap_consumed;
+    struct module chosen;           /* --item: the item, then what was derived from it; shares the items */
 };
 
 static atom derived_name(struct context *ctx, const struct item *from, const char *suffix)
@@ -79,7 +80,7 @@ static void fill_header(struct pass_run *r)
 static struct item *new_output(struct pass_run *r)
 {
     const char *kind = layer_kind(r->pass->to);
-    r->output = item_new(r->ctx, context_item_kind(r->ctx, kind, strlen(kind)), derived_name(r->ctx, r->input, r->pass->suffix));
+    r->output = item_new(r->ctx, context_item_kind(r->ctx, kind, strlen(kind)), derived_name(r->ctx, r->input, r->suffix));
     fill_header(r);
     return r->output;
 }
@@ -205,18 +206,25 @@ static bool insert_used(struct transaction *t, struct pass_run *r, u32 *at)
     return true;
 }
 
-/* Replaces item AT by the output, or keeps it in front; returns the output's index. */
-static u32 publish(struct transaction *t, struct pass_run *r, u32 at)
+/* Replaces item *AT by the outputs, which are FRESH from FIRST on, or puts them behind it; *AT is then the last of them. */
+static void publish(struct transaction *t, u32 first, u32 *at)
 {
+    u32 from = *at;
     if (!t->options->keep_sources) {
-        *VEC_PUSH(t->consumed, t->n_consumed, t->cap_consumed) = t->work.items[at];
-        t->work.items[at] = r->output;
-        return at;
+        *VEC_PUSH(t->consumed, t->n_consumed, t->cap_consumed) = t->work.items[from];
+        t->work.items[from] = t->fresh.items[first++];
     }
-    module_add(&t->work, r->output);
-    memmove(&t->work.items[at + 2], &t->work.items[at + 1], (t->work.n - 2 - at) * sizeof *t->work.items);
-    t->work.items[at + 1] = r->output;
-    return at + 1;
+    for (u32 i = first; i < t->fresh.n; i++) {
+        module_add(&t->work, t->fresh.items[i]);
+        memmove(&t->work.items[*at + 2], &t->work.items[*at + 1], (t->work.n - 2 - *at) * sizeof *t->work.items);
+        t->work.items[++*at] = t->fresh.items[i];
+    }
+}
+
+/* The suffix of the part's name; NULL: there are no more parts. */
+static const char *part_suffix(struct pass_run *r)
+{
+    return r->pass->part ? r->pass->part(r) : r->part ? NULL : r->pass->suffix;
 }
 
 static bool run_on(struct transaction *t, const struct step *step, u32 *at)
@@ -228,43 +236,56 @@ static bool run_on(struct transaction *t, const struct step *step, u32 *at)
         return false;
     if (!insert_used(t, &r, at))
         return false;
-    module_add(&t->fresh, new_output(&r));
-    if (!name_clash(t, &r) || !run_checked(t, &r) || !observe_after(t, step, &r)) {
-        observe_failure(t, step, &r);
-        return false;
+    u32 first = t->fresh.n;
+    for (; (r.suffix = part_suffix(&r)); r.part++) {
+        module_add(&t->fresh, new_output(&r));
+        if (!name_clash(t, &r) || !run_checked(t, &r) || !observe_after(t, step, &r)) {
+            observe_failure(t, step, &r);
+            return false;
+        }
     }
-    *at = publish(t, &r, *at);
+    publish(t, first, at);
     return true;
 }
 
-static bool selected(const struct transaction *t, const struct item *it, const struct item *chosen)
+static bool holds(struct item *const *items, u32 n, const struct item *it)
 {
-    if (!t->options->only)
-        return true;
-    (void)it;
-    return chosen == it;
+    for (u32 i = 0; i < n; i++)
+        if (items[i] == it)
+            return true;
+    return false;
+}
+
+static bool selected(const struct transaction *t, const struct item *it)
+{
+    return !t->options->only || holds(t->chosen.items, t->chosen.n, it);
+}
+
+/* What was derived in this step, from FRESH's item BEFORE on, is chosen for the next. */
+static void choose_derived(struct transaction *t, u32 before)
+{
+    t->chosen.n = 0;
+    for (u32 i = before; i < t->fresh.n; i++)
+        module_add(&t->chosen, t->fresh.items[i]);
 }
 
 /* A pass takes every item of its layer, in order; with --item, the chosen one and then what was derived from it. */
-static bool run_step(struct transaction *t, const struct step *step, struct item **chosen)
+static bool run_step(struct transaction *t, const struct step *step)
 {
     u32 taken = 0, before = t->fresh.n;
     for (u32 i = 0; i < t->work.n; i++) {
         struct item *it = t->work.items[i];
-        bool made_now = false;
-        for (u32 k = before; k < t->fresh.n; k++)
-            made_now = made_now || t->fresh.items[k] == it;
-        bool consumed_before = t->options->keep_sources && !made_now && it->kind->layer == step->pass->from && *chosen && it != *chosen && t->options->only;
-        if (it->kind->layer != step->pass->from || made_now || consumed_before || !selected(t, it, *chosen))
+        bool made_now = holds(t->fresh.items + before, t->fresh.n - before, it);
+        if (it->kind->layer != step->pass->from || made_now || !selected(t, it))
             continue;
         if (!run_on(t, step, &i))
             return false;
-        if (t->options->only)
-            *chosen = t->work.items[i];
         taken++;
     }
-    if (taken)
+    if (taken) {
+        choose_derived(t, before);
         return true;
+    }
     diag_error(t->m->ctx->diags, step->at, "pass.input.none", "%s found no %s to work on", step->pass->name, layer_kind(step->pass->from));
     return false;
 }
@@ -277,14 +298,9 @@ static void begin(struct transaction *t)
     module_init(&t->fresh, t->m->ctx, NULL);
     for (u32 i = 0; i < t->m->n; i++)
         module_add(&t->work, t->m->items[i]);
-}
-
-static bool holds(struct item *const *items, u32 n, const struct item *it)
-{
-    for (u32 i = 0; i < n; i++)
-        if (items[i] == it)
-            return true;
-    return false;
+    module_init(&t->chosen, t->m->ctx, NULL);
+    if (t->options->only && module_find(t->m, t->options->only))
+        module_add(&t->chosen, module_find(t->m, t->options->only));
 }
 
 static void commit(struct transaction *t)
@@ -315,17 +331,18 @@ static void forget(struct transaction *t)
 bool pipeline_run(struct module *m, const struct module *session, const struct pipeline *p, const struct run_options *o)
 {
     struct transaction t = { .m = m, .session = session, .options = o };
-    struct item *chosen = o->only ? module_find(m, o->only) : NULL;
     bool good = true;
     begin(&t);
     for (u32 i = 0; good && i < p->n; i++)
-        good = run_step(&t, &p->steps[i], &chosen);
+        good = run_step(&t, &p->steps[i]);
     if (good)
         commit(&t);
     else
         forget(&t);
     if (t.fresh.items)
         block_free(t.fresh.items, t.fresh.cap * sizeof *t.fresh.items);
+    if (t.chosen.items)
+        block_free(t.chosen.items, t.chosen.cap * sizeof *t.chosen.items);
     if (t.consumed)
         block_free(t.consumed, t.cap_consumed * sizeof *t.consumed);
     return good;

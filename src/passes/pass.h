@@ -23,7 +23,7 @@ struct pass_option {
 
 struct step;
 
-/* One run of one pass. Diagnostics go to the context; a refusal returns false. */
+/* One run of one pass, for one output. Diagnostics go to the context; a refusal returns false. */
 struct pass_run {
     struct context *ctx;
     const struct pass *pass;
@@ -31,6 +31,8 @@ struct pass_run {
     const struct module *module;        /* where the input stands: to look up its parent */
     const struct step *step;            /* its options */
     struct session session;
+    u32 part;                           /* which of several outputs, from 0 */
+    const char *suffix;                 /* of this output's name */
     struct item *output;                /* empty, header filled in; the pass adds statements */
 };
 
@@ -42,6 +44,7 @@ struct pass {
     const char *operation;      /* the model operation that it takes, or NULL */
     const char *suffix;         /* of the derived program's name */
     const struct pass_option *options;  /* own options, or NULL */
+    const char *(*part)(const struct pass_run *r);  /* of several outputs, the suffix of r->part; NULL behind the last */
     bool (*run)(struct pass_run *r);
     bool (*gate)(const struct pass_run *r);     /* proves the output against the input and session, apart from `run` */
     const char *doc;
