@@ -22,6 +22,7 @@ tool    := $(wildcard $(S)tools/bp-opt/*.c)
 unit    := $(wildcard $(S)test/unit/*.c)
 oracle  := $(wildcard $(S)test/oracle/*.c)
 algebra := $(wildcard $(S)tools/algebra/*.c)
+mutants := $(wildcard $(S)test/mutation/*.c)
 
 first   := $(foreach d,session model dist portable concrete,$(wildcard $(S)src/dialects/$d/syntax.y))
 grammar := $(S)src/parser/head.y $(first) $(filter-out $(first),$(wildcard $(S)src/dialects/*/syntax.y)) \
@@ -95,7 +96,11 @@ $(B)/algebra: $(call objects,$(algebra)) $(B)/libbpir.a
 	@echo '  LD     $@'
 	@$(link) $(LIBS)
 
--include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle) $(algebra)))
+$(B)/mutate: $(call objects,$(mutants)) $(B)/libbpir.a
+	@echo '  LD     $@'
+	@$(link) $(LIBS)
+
+-include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle) $(algebra) $(mutants)))
 
 # Generated sources ----------------------------------------------------------------------------------------------
 
@@ -152,6 +157,8 @@ algebra: $(B)/algebra
 	@cmp -s $(B)/algebra.md $(S)docs/algebra.md || cp $(B)/algebra.md $(S)docs/algebra.md
 demo: all
 	@$(run) $(S)build-aux/demo
+mutation: all $(B)/mutate
+	@$(run) $(S)test/mutation/run --show
 bench: all $(B)/packages.bench
 	@$(run) PYTHON='$(PYTHON)' $(S)bench/run
 
@@ -182,7 +189,7 @@ uninstall:
 	rm -f $(foreach form,man bash zsh,"$(DEST)/$($(form))")
 
 clean:
-	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate algebra algebra.md libbpir.a)
+	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate algebra algebra.md mutate libbpir.a)
 distclean: clean
 	rm -rf $(addprefix $(B)/,configure config.mk config.log config.status autom4te.cache test packages.*)
 	! test -d $(B) || rmdir --ignore-fail-on-non-empty $(B)
@@ -196,6 +203,7 @@ help:
 #| make check-scripts  test/checks/*.sh  [SCRIPT=regex]
 #| make check-oracle the algebra and the passes against numbers of others
 #| make check-asan   all tests, built with ASan and UBSan in build/asan
+#| make mutation     plans changed in every field: what the verifiers and checkers refuse, what survives  [EVERY=N]
 #| make layers       that no include points up the layers
 #| make distcheck    a copy of the source builds, tests and installs from another folder
 #| make algebra      the tables of docs/algebra.md anew
@@ -208,4 +216,4 @@ help:
 #| check, demo and bench install what they lack when run by root; the others say what is missing.
 
 FORCE:
-.PHONY: all $(checks) layers algebra demo bench install uninstall clean distclean help FORCE
+.PHONY: all $(checks) layers algebra demo mutation bench install uninstall clean distclean help FORCE
