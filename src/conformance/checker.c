@@ -4,7 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct checker *const all_checkers[] = { NULL };
+#define CHECKER(symbol) extern const struct checker symbol;
+#include "conformance/checkers.def"
+
+const struct checker *const all_checkers[] = {
+#define CHECKER(symbol) &symbol,
+#include "conformance/checkers.def"
+    NULL,
+};
 
 const struct checker *checker_find(const char *name, size_t length)
 {
@@ -46,6 +53,24 @@ void check_skipped(struct check *c, const char *format, ...)
     va_start(args, format);
     add_note(c, false, format, args);
     va_end(args);
+}
+
+const struct item *check_source(const struct check *c, const struct item *it, enum layer layer)
+{
+    u32 steps = c->v.module ? c->v.module->n : 0;       /* parents that go round were refused, but not in other files */
+    while (it && it->kind->layer != layer)
+        it = steps-- && it->header.parent.item ? module_find(c->v.module, it->header.parent.item) : NULL;
+    return it;
+}
+
+const struct item *check_using(const struct check *c, const struct item *it, const char *kind)
+{
+    for (u32 i = 0; c->v.module && i < it->header.n_using; i++) {
+        const struct item *used = module_find(c->v.module, it->header.using[i].item);
+        if (used && !strcmp(used->kind->name, kind))
+            return used;
+    }
+    return NULL;
 }
 
 bool check_run(struct check *check, const struct checker *checker, const struct item *it, const struct module *in)

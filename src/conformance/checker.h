@@ -28,11 +28,18 @@ struct checker {
     const char *doc;
 };
 
-extern const struct checker *const all_checkers[];      /* NULL at the end */
+extern const struct checker *const all_checkers[];      /* NULL at the end; their names are in checkers.def */
 const struct checker *checker_find(const char *name, size_t length);    /* or NULL */
 
 void check_proved(struct check *c, const char *format, ...) PRINTF_LIKE(2, 3);
 void check_skipped(struct check *c, const char *format, ...) PRINTF_LIKE(2, 3);     /* what was not checked, and why */
+
+/*
+ * The nearest program of LAYER that IT was derived from, IT itself included, as far as the module holds the chain; or
+ * NULL. What a header lists under `using`, by the kind of item ("session.strategy"); or NULL.
+ */
+const struct item *check_source(const struct check *c, const struct item *it, enum layer layer);
+const struct item *check_using(const struct check *c, const struct item *it, const char *kind);
 
 /*
  * Runs a checker on an item of a module whose items are verified (parents are looked up there). False when it is

@@ -1,4 +1,17 @@
 #include "conformance/checker.h"
 
-const struct rule check_rules[] = { { NULL, NULL } };
-const u32 n_check_rules = 0;
+/* In the order of the checkers. Each has `proved` and `skipped`, the codes of its remarks, and what it refuses. */
+const struct rule check_rules[] = {
+    { "check.quantity", "A sum or product that a checker forms leaves 128 bits; it is refused, never rounded. Correct the facts, or name smaller sizes." },
+
+    { "check.resource_projection.proved", "What tasks require is what their work says. Nothing is to mend." },
+    { "check.resource_projection.skipped", "Resources that could not be held against the work, and why. Add what the message misses." },
+    { "check.resource_projection.compute", "A task requires as much compute as it has operations. Write that number, or leave `require` out." },
+    { "check.resource_projection.memory", "A task requires as much memory bandwidth as it reads and writes. Write the sum, or leave `require` out." },
+    { "check.resource_projection.network", "A task requires as much of the network as its message has bytes. Write that number, or leave `require` out." },
+    { "check.resource_projection.capacity", "A task requires at least the memory that its work takes, temporary and persistent. Write as much, or more." },
+    { "check.resource_projection.command", "A message is moved by a collective or a transfer, and operations are run by a launch, a collective or the host. Add the "
+      "command, or name its right source." },
+};
+
+const u32 n_check_rules = COUNT(check_rules);

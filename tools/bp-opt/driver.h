@@ -5,6 +5,7 @@
 #ifndef BP_OPT_DRIVER_H
 #define BP_OPT_DRIVER_H
 
+#include "checks.h"
 #include "options.h"
 #include "output.h"
 #include "passes/pass.h"
@@ -33,6 +34,7 @@ struct driver {
     u32 n_session_sources;
     struct module session;
     struct pipeline pipeline;
+    struct checks checks;       /* of --check */
     struct output output;
     atom item;                  /* of --item, 0: none */
 };

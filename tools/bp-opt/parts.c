@@ -26,7 +26,8 @@ static bool run_passes(struct driver *d, struct part *part)
 {
     const struct options *o = d->options;
     struct printer printer = { o };
-    struct observer observers[] = { print_observer(&printer), follow_observer(&part->item), summary_observer(&part->summaries) };
+    struct observer observers[] = { print_observer(&printer), follow_observer(&part->item), checks_observer(&d->checks),
+                                    summary_observer(&part->summaries) };
     struct run_options run = {
         .verify_each = o->on[OPT_VERIFY_EACH],
         .keep_sources = o->on[OPT_KEEP_SOURCES],
@@ -36,6 +37,16 @@ static bool run_passes(struct driver *d, struct part *part)
         .n_observers = COUNT(observers) - !o->on[OPT_SUMMARY],
     };
     return pipeline_run(&part->module, &d->session, &d->pipeline, &run);
+}
+
+/* What the file holds is checked first, then what each pass makes of it. */
+static bool check_and_run(struct driver *d, struct part *part)
+{
+    bool good = checks_module(&d->checks, &part->module, part->item);
+    if (good && d->pipeline.n)
+        good = run_passes(d, part) && (!d->options->on[OPT_VERIFY_ROUNDTRIP] || verify_roundtrip(&part->module));
+    checks_end(&d->checks, &d->ctx);
+    return good;
 }
 
 static bool process(struct driver *d, struct part *part)
@@ -49,9 +60,7 @@ static bool process(struct driver *d, struct part *part)
     part->item = d->item && module_find(&part->module, d->item) ? d->item : 0;
     if (o->on[OPT_VERIFY_ROUNDTRIP] && !verify_roundtrip(&part->module))
         return false;
-    if (!d->pipeline.n || (d->item && !part->item))
-        return true;
-    return run_passes(d, part) && (!o->on[OPT_VERIFY_ROUNDTRIP] || verify_roundtrip(&part->module));
+    return (d->item && !part->item) || check_and_run(d, part);
 }
 
 /* No part has the item that --item names. */

@@ -88,7 +88,8 @@ static bool read_sources(struct driver *d)
 
 bool request_prepare(struct driver *d)
 {
-    if (!parse_pipeline(d) || !printer_check(d->options, &d->arena) || !parse_item(d) || !check_output(d) || !read_sources(d))
+    if (!parse_pipeline(d) || !printer_check(d->options, &d->arena) || !checks_choose(&d->checks, d->options, &d->arena) ||
+        !parse_item(d) || !check_output(d) || !read_sources(d))
         return false;
     if (d->options->on[OPT_DUMP_PASS_PIPELINE])
         dump_pipeline(d);

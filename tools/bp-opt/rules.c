@@ -1,5 +1,6 @@
 #include "rules.h"
 
+#include "conformance/checker.h"
 #include "dialects/registry.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
@@ -33,6 +34,8 @@ void rules_visit(void (*visit)(void *state, const struct rule *r), void *state)
         visit(state, &contract_rules[i]);
     for (u32 i = 0; i < n_pass_rules; i++)
         visit(state, &pass_rules[i]);
+    for (u32 i = 0; i < n_check_rules; i++)
+        visit(state, &check_rules[i]);
     for (u32 i = 0; i < COUNT(rules); i++)
         visit(state, &rules[i]);
 }

@@ -1,5 +1,6 @@
 #include "show.h"
 
+#include "conformance/checker.h"
 #include "dialects/registry.h"
 #include "passes/pass.h"
 
@@ -36,6 +37,20 @@ static void show_passes(struct out *o)
                 any = true;
             }
         out_printf(o, "%s\n    %s\n", any ? "" : " nothing", (*p)->doc);
+    }
+}
+
+static void show_checks(struct out *o)
+{
+    for (const struct checker *const *c = all_checkers; *c; c++) {
+        const char *between = " ";
+        out_printf(o, "%s\n    reads", (*c)->name);
+        for (u32 layer = 0; layer < LAYERS; layer++)
+            if ((*c)->layers & IN(layer)) {
+                out_printf(o, "%s%s", between, layer_name((enum layer)layer));
+                between = ", ";
+            }
+        out_printf(o, "\n    %s\n", (*c)->doc);
     }
 }
 
@@ -213,6 +228,8 @@ static bool show_into(struct out *out, const struct options *o, struct arena *ar
         out_string(out, "bp-opt " BP_OPT_VERSION "\n");
     else if (o->on[OPT_LIST_PASSES])
         show_passes(out);
+    else if (o->on[OPT_LIST_CHECKS])
+        show_checks(out);
     else if (o->on[OPT_SHOW_DIALECTS])
         show_dialects(out);
     else if (o->on[OPT_SHOW_OPS])
@@ -224,7 +241,7 @@ static bool show_into(struct out *out, const struct options *o, struct arena *ar
 
 bool show(const struct options *o, struct arena *arena, int *status)
 {
-    static const enum option asked[] = { OPT_HELP, OPT_VERSION, OPT_LIST_PASSES, OPT_SHOW_DIALECTS, OPT_SHOW_OPS, OPT_EXPLAIN };
+    static const enum option asked[] = { OPT_HELP, OPT_VERSION, OPT_LIST_PASSES, OPT_LIST_CHECKS, OPT_SHOW_DIALECTS, OPT_SHOW_OPS, OPT_EXPLAIN };
     bool any = false;
     for (u32 i = 0; i < COUNT(asked); i++)
         any = any || o->on[asked[i]];

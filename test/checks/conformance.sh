@@ -1,0 +1,39 @@
+#!/bin/bash
+# The corpus of broken plans, test/lit/conformance/CHECKER/*.bpir: the verifiers accept each, its own checker refuses it, and
+# no other does; `passes*.bpir` stand beside them, which all checkers accept. Each checker has at least eight.
+set -u
+cd "$BP_SOURCE/test/lit/conformance" || exit
+passed=0 failed=0
+
+verdict() # TEXT STATUS
+{
+    if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "$1"; fi
+}
+
+# Errors of FILE under the checkers NAMES, by checker, in a word each.
+refusers() # FILE NAMES
+{
+    "$BP_OPT" --emit=none --check="$2" "$1" 2>&1 | sed -nE 's/.* error: \[check\.([a-z_]+)\..*/\1/p' | sort -u | tr '_\n' '- '
+}
+
+names=$("$BP_OPT" --list-checks | grep '^[a-z]')
+for name in $names; do
+    n=0
+    for file in "$name"/*.bpir; do
+        [ -f "$file" ] || continue
+        "$BP_OPT" --verify-only "$file" >/dev/null 2>&1
+        verdict "$file: the verifiers refuse it" $?
+        who=$(refusers "$file" all)
+        case $file in
+        */passes*) verdict "$file: refused by $who" "$([ -z "$who" ]; echo $?)" ;;
+        *)
+            n=$((n + 1))
+            verdict "$file: refused by '$who', not by $name alone" "$([ "$who" = "$name " ]; echo $?)" ;;
+        esac
+    done
+    verdict "$name: $n broken plans, and at least 8 are wanted" "$([ $n -ge 8 ]; echo $?)"
+    verdict "$name: no plan that passes" "$(ls "$name"/passes*.bpir >/dev/null 2>&1; echo $?)"
+done
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
