@@ -7,6 +7,7 @@
 #include "support/intern.h"
 
 struct item;
+struct locator;
 struct stmt;
 
 struct context {
@@ -26,6 +27,7 @@ struct context {
      * and in it the INDEX-th occurrence of the token TEXT (or NULL: the whole clause). Set by the parser.
      */
     struct loc (*locate)(const struct item *it, const struct stmt *s, const char *field, const char *text);
+    struct locator *locator;                /* what it keeps between two calls */
 };
 
 void context_init(struct context *ctx, const struct dialect *const *dialects, struct diags *diags);

@@ -144,13 +144,13 @@ static enum expr_status multiply(struct exprs *x, struct terms a, struct terms b
     struct term row[MAX_TERMS], sum[MAX_TERMS], next[2 * MAX_TERMS];
     u32 n = 0;
     if ((u64)a.n * b.n > 16 * MAX_TERMS)
-        return EXPR_OVERFLOW;
+        return EXPR_LARGE;
     for (u32 i = 0; i < b.n; i++) {
         enum expr_status status = scale(x, a, b.at[i], row);
         if (!status)
             status = merge(x, (struct terms){ sum, n }, (struct terms){ row, a.n }, next, &n);
         if (status || n > MAX_TERMS)
-            return EXPR_OVERFLOW;
+            return status ? status : EXPR_LARGE;
         memcpy(sum, next, n * sizeof *sum);
     }
     return polynomial_make(x, sum, n, out);
@@ -287,7 +287,7 @@ static enum expr_status extremum(struct exprs *x, enum factor_kind kind, qty a, 
 {
     struct operands list = { .kind = kind };
     if (!insert_flat(x, &list, a) || !insert_flat(x, &list, b))
-        return EXPR_OVERFLOW;
+        return EXPR_LARGE;
     if (list.n > 1)
         return factor_make(x, kind, list.at, list.n, out);
     *out = list.at[0];
@@ -308,7 +308,8 @@ const char *expr_status_text(enum expr_status status)
 {
     static const char *const texts[] = {
         [EXPR_OK] = "is exact",
-        [EXPR_OVERFLOW] = "overflows 128 bits or the size of an expression",
+        [EXPR_OVERFLOW] = "overflows 128 bits",
+        [EXPR_LARGE] = "is larger than an expression may be (512 terms, 64 factors, 128 nested divisions)",
         [EXPR_NEGATIVE] = "is negative",
         [EXPR_INEXACT] = "is not a whole number",
         [EXPR_DIVISION_BY_ZERO] = "divides by zero",

@@ -7,7 +7,7 @@
  *
  * Canonical means: a division of numbers, or by a number that divides every coefficient, is carried out; max and min
  * are flat, sorted, distinct and hold at most one number. Sizes are bounded (terms, degree, nesting), so that hostile
- * text can neither exhaust memory nor the stack: what exceeds them is EXPR_OVERFLOW.
+ * text can neither exhaust memory nor the stack: what exceeds them is EXPR_LARGE.
  */
 #ifndef IR_EXPR_H
 #define IR_EXPR_H
@@ -21,6 +21,7 @@ typedef u64 qty;
 enum expr_status {
     EXPR_OK,
     EXPR_OVERFLOW,          /* a coefficient or a number leaves 128 bits */
+    EXPR_LARGE,             /* an expression has more terms, factors or levels than are kept */
     EXPR_NEGATIVE,          /* a number is below zero where a quantity is wanted */
     EXPR_INEXACT,           /* a division that must be exact leaves a remainder, or can't be proved exact */
     EXPR_DIVISION_BY_ZERO,

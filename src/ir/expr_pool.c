@@ -105,7 +105,7 @@ enum expr_status factor_make(struct exprs *x, enum factor_kind kind, const qty *
         struct extent e = qty_extent(x, operands[i]);
         e.depth++;
         if (!extent_add(&new.extent, e))
-            return EXPR_OVERFLOW;
+            return EXPR_LARGE;
         new.hash = mix(new.hash, operands[i]);
     }
     u32 slot;
@@ -144,10 +144,10 @@ enum expr_status monomial_make(struct exprs *x, const u32 *factors, u32 degree, 
 {
     struct monomial new = { .hash = mix(1, degree), .extent = { 1, 0 }, .degree = degree };
     if (degree > MAX_DEGREE)
-        return EXPR_OVERFLOW;
+        return EXPR_LARGE;
     for (u32 i = 0; i < degree; i++) {
         if (!extent_add(&new.extent, factor_at(x, factors[i])->extent))
-            return EXPR_OVERFLOW;
+            return EXPR_LARGE;
         new.hash = mix(new.hash, factors[i]);
     }
     u32 slot;
@@ -184,10 +184,10 @@ enum expr_status polynomial_make(struct exprs *x, const struct term *terms, u32 
     }
     struct polynomial new = { .hash = mix(2, n), .n = n };
     if (n > MAX_TERMS)
-        return EXPR_OVERFLOW;
+        return EXPR_LARGE;
     for (u32 i = 0; i < n; i++) {
         if (!extent_add(&new.extent, monomial_at(x, terms[i].monomial)->extent))
-            return EXPR_OVERFLOW;
+            return EXPR_LARGE;
         new.hash = mix(mix(new.hash, terms[i].monomial + (u64)terms[i].negative), (u64)terms[i].magnitude);
     }
     u32 slot;

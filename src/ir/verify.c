@@ -130,8 +130,9 @@ static void check_symbol(void *state, atom symbol)
     struct symbol_check *c = state;
     if (item_dollar(c->v->item, symbol))
         return;
-    verify_error(c->v, c->s, c->f->name, NULL, "ir.symbol.undeclared", "$%s is not declared", context_text(c->v->ctx, symbol));
-    verify_note_legal(c->v, "declare it in the item: `symbol $%s : integer`", context_text(c->v->ctx, symbol));
+    const char *name = name_text(c->v->item, '$', symbol);
+    verify_error(c->v, c->s, c->f->name, name, "ir.symbol.undeclared", "%s is not declared", name);
+    verify_note_legal(c->v, "declare it in the item: `symbol %s : integer`", name);
 }
 
 static void check_quantity(struct verifier *v, const struct stmt *s, const struct field *f, qty q)
@@ -150,8 +151,8 @@ static void check_type(struct verifier *v, const struct stmt *s, const struct fi
     for (u32 i = 0; i < t->rank; i++)
         check_quantity(v, s, f, t->dims[i]);
     enum expr_status status = type_bytes(v->ctx->exprs, t, &bytes);
-    if (status == EXPR_OVERFLOW)
-        verify_error(v, s, "tensor", NULL, "type.overflow", "the bytes of %s overflow 128 bits", type_text(v->ctx, id));
+    if (status == EXPR_OVERFLOW || status == EXPR_LARGE)
+        verify_error(v, s, "tensor", NULL, "type.overflow", "the number of bytes of %s %s", type_text(v->ctx, id), expr_status_text(status));
 }
 
 static const char *near_text(struct verifier *v, u32 ref)

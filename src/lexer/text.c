@@ -10,6 +10,17 @@ bool text_first_on_line(const struct source *src, u32 offset)
     return !offset || src->text[offset - 1] == '\n';
 }
 
+u32 text_next(const struct source *src, u32 offset)
+{
+    for (;;) {
+        while (offset < src->size && strchr(" \t\r\n", src->text[offset]) && src->text[offset])
+            offset++;
+        if (offset + 1 >= src->size || src->text[offset] != '/' || src->text[offset + 1] != '/')
+            return offset;
+        offset = source_line_end(src, offset);
+    }
+}
+
 bool text_begins_item(const struct context *ctx, const struct source *src, u32 offset)
 {
     const char *from = src->text + offset, *to = from;

@@ -8,6 +8,9 @@
 /* Only blanks stand before OFFSET on its line. */
 bool text_first_on_line(const struct source *src, u32 offset);
 
+/* The next byte from OFFSET on that is neither blank nor in a comment. */
+u32 text_next(const struct source *src, u32 offset);
+
 /* The word at OFFSET names an item kind. */
 bool text_begins_item(const struct context *ctx, const struct source *src, u32 offset);
 

@@ -1,6 +1,8 @@
 /* The grammar's actions for items and statements. */
 #include "parser/build.h"
 
+#include "lexer/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -234,11 +236,24 @@ static void check_required(struct parser *p, struct span at)
             build_error(p, at, "syntax.clause.missing", "`%s` is missing: %s", f->name, f->doc);
 }
 
+/* A field or another brace follows the `}`: it was one too many, and what is missing may stand behind it. */
+static bool ends_too_early(const struct parser *p, u32 end)
+{
+    const char *at = p->src->text + text_next(p->src, end);
+    if (*at == '}')
+        return true;
+    at += strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+    at += strspn(at, " \t");
+    return *at == '=';
+}
+
 void build_item_end(struct parser *p, u32 end)
 {
     p->item->end = end;
-    if (p->item->kind->layer == LAYER_SESSION)
+    if (p->item->kind->layer == LAYER_SESSION) {
+        p->item->damaged = p->item->damaged || ends_too_early(p, end);
         check_required(p, p->stmt_at);
+    }
     p->item = NULL;
     p->stmt = NULL;
     p->n_pins = 0;

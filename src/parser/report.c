@@ -1,6 +1,7 @@
 /* Syntax errors in words: what was found, what could stand there, and the nearest spelling. */
 #include "parser/build.h"
 
+#include "ir/verify.h"
 #include "lexer/text.h"
 
 /* What could stand there, in the words of a message. */
@@ -154,6 +155,27 @@ static void note_unclosed(struct parser *p)
               "the %s that begins here is not closed", it->kind->name);
 }
 
+/* What stands behind an item belongs into it, or closes it once more: a `}` is too much. */
+static void note_stray(struct parser *p, struct span at)
+{
+    const struct module *m = p->module;
+    struct item *last = m->n ? m->items[m->n - 1] : NULL;
+    atom word = intern_find(&p->ctx->names, p->src->text + at.begin, at.end - at.begin);
+    if (p->item || !last || !last->end)
+        return;
+    if (p->src->text[at.begin] == '}') {
+        diag_fix(p->ctx->diags, (struct loc){ p->src, at.begin, at.end }, "%s", "");
+        return;
+    }
+    bool session = last->kind->layer == LAYER_SESSION;
+    if (!word || word >= p->n_known || (session ? p->map->fields[0].field_of[word] : p->map->entity_of[word]) == NO_FIELD)
+        return;
+    last->damaged = true;
+    struct loc brace = { p->src, last->end - 1, last->end };
+    diag_note(p->ctx->diags, brace, "%s ends here; this `}` may be too much", symbol_text(last, last->name));
+    diag_fix(p->ctx->diags, brace, "%s", "");
+}
+
 static void report_unexpected(struct parser *p, struct span at, const char *const *names, int n)
 {
     struct expected e = { 0 };
@@ -173,7 +195,9 @@ static void report_unexpected(struct parser *p, struct span at, const char *cons
     build_error(p, shown, "syntax.expected", "expected %s, found %s", e.n ? list : "something else", found);
     if (p->item && (at_end || item))
         note_unclosed(p);
-    else if (near)
+    else if (!p->item)
+        note_stray(p, at);
+    if (near && !(p->item && (at_end || item)))
         build_note(p, "did you mean `%s`?", near);
 }
 

@@ -96,6 +96,38 @@ void diag_note(struct diags *d, struct loc at, const char *format, ...)
     of->last_note = note;
 }
 
+static void add_fix(struct diags *d, struct loc at, const char *text)
+{
+    struct fixit *f = ARENA_NEW(&d->arena, struct fixit), **to = &d->last->fixes;
+    *f = (struct fixit){ at, text, NULL };
+    while (*to && (*to)->at.begin <= at.begin)
+        to = &(*to)->next;
+    f->next = *to;
+    *to = f;
+}
+
+void diag_fix(struct diags *d, struct loc at, const char *format, ...)
+{
+    va_list args;
+    assert(d->last);
+    va_start(args, format);
+    if (at.src)
+        add_fix(d, at, format_message(d, format, args));
+    va_end(args);
+}
+
+void diag_fix_found(struct diags *d, const char *found, const char *format, ...)
+{
+    va_list args;
+    struct loc at = d->last->loc;
+    size_t n = strlen(found);
+    if (!at.src || at.end - at.begin != n || memcmp(at.src->text + at.begin, found, n))
+        return;
+    va_start(args, format);
+    add_fix(d, at, format_message(d, format, args));
+    va_end(args);
+}
+
 void diag_context(struct diags *d, const char *format, ...)
 {
     assert(d->last);

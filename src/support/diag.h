@@ -19,6 +19,13 @@ struct rule {
     const char *explanation;    /* one or two sentences, ending with the mend */
 };
 
+/* A change that makes the text legal. Those of one diagnostic belong together. */
+struct fixit {
+    struct loc at;              /* what is replaced; empty: an insertion */
+    const char *text;           /* empty: a removal */
+    struct fixit *next;
+};
+
 struct diag {
     enum severity severity;
     const char *code;
@@ -26,6 +33,7 @@ struct diag {
     const char *context;        /* where, when there is no place in a text: "@plan, task @x"; or NULL */
     const char *message;
     struct diag *notes, *last_note, *next;  /* notes have no notes */
+    struct fixit *fixes;        /* in order of place */
 };
 
 struct diags {
@@ -49,6 +57,12 @@ void diag_format(char *buffer, size_t size, const char *format, va_list args) PR
 
 /* Hangs a note on the newest diagnostic. */
 void diag_note(struct diags *d, struct loc at, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* A change that mends the newest diagnostic: only where it is the one legal thing, or the nearest to what was written. */
+void diag_fix(struct diags *d, struct loc at, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* The same of the newest diagnostic's own range, but only if that reads FOUND. */
+void diag_fix_found(struct diags *d, const char *found, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Names the place of the newest diagnostic in words, for programs that have no text. */
 void diag_context(struct diags *d, const char *format, ...) PRINTF_LIKE(2, 3);

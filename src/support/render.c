@@ -1,109 +1,148 @@
 /* How a diagnostic looks on a terminal and as JSON. */
 #include "support/diag.h"
 
+#include "support/width.h"
+
 enum { TAB = 8, WINDOW = 120, MARGIN = 40 };
 
 static const char *const severity_names[] = { "error", "warning", "remark", "note" };
 static const char *const severity_colors[] = { "\033[1;31m", "\033[1;35m", "\033[1;34m", "\033[1;36m" };
-
-/* The code point at TEXT; a sequence that breaks off counts as a plain character. The NUL behind a text ends it. */
-static u32 code_point(const unsigned char *text)
-{
-    bool second = (text[0] & 0xc0) == 0xc0 && (text[1] & 0xc0) == 0x80, third = second && (text[2] & 0xc0) == 0x80;
-    if (text[0] < 0x80 || !second)
-        return text[0];
-    if (text[0] < 0xe0)
-        return (u32)(text[0] & 0x1f) << 6 | (text[1] & 0x3f);
-    if (text[0] < 0xf0 && third)
-        return (u32)(text[0] & 0x0f) << 12 | (u32)(text[1] & 0x3f) << 6 | (text[2] & 0x3f);
-    return text[0] < 0xf0 ? text[0] : 0x1f300;
-}
-
-/* Columns of a terminal that the code point at TEXT takes: 2 for wide East Asian and emoji, 0 for combining. */
-static int display_width(const unsigned char *text)
-{
-    u32 c = code_point(text);
-    if ((c >= 0x300 && c <= 0x36f) || (c >= 0x200b && c <= 0x200f) || c == 0xfeff)
-        return 0;
-    return (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) || (c >= 0xac00 && c <= 0xd7a3) ||
-           (c >= 0xf900 && c <= 0xfaff) || (c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
-           c >= 0x1f300 ? 2 : 1;
-}
 
 static bool continues(const char *text, u32 at)
 {
     return ((unsigned char)text[at] & 0xc0) == 0x80;
 }
 
-/* Writes [from, to) with tabs expanded, or as many blanks (FILL ' ') or `^~~~` marks. Returns the column after. */
-static int emit(struct out *o, const struct source *s, u32 from, u32 to, int column, char fill)
+/* A stretch of one line: [from, to) is shown, with LEAD and TAIL where it is clipped. */
+struct window {
+    const struct source *src;
+    u32 begin, end;             /* of the whole line, without its carriage return */
+    u32 from, to;
+};
+
+static const char *lead_of(const struct window *w)
 {
-    bool first = true;
-    for (u32 i = from; i < to; i++) {
-        if (continues(s->text, i)) {
-            if (!fill)
-                out_char(o, s->text[i]);
-            continue;
-        }
-        bool tab = s->text[i] == '\t', control = (unsigned char)s->text[i] < 0x20;
-        int width = tab ? TAB - column % TAB : display_width((const unsigned char *)s->text + i);
-        column += width;
-        if (!fill && !tab)
-            out_char(o, control ? ' ' : s->text[i]);
-        else
-            for (int k = 0; k < width; k++, first = false)
-                out_char(o, fill == '~' && first ? '^' : fill ? fill : ' ');
+    return w->from > w->begin ? "... " : "";
+}
+
+static struct window window_around(const struct source *s, struct position p, u32 at)
+{
+    struct window w = { s, p.line_begin, p.line_end, p.line_begin, p.line_end };
+    if (w.end > w.begin && s->text[w.end - 1] == '\r')
+        w.end--;
+    w.to = w.end;
+    if (at - w.from > WINDOW)
+        w.from = at - MARGIN;
+    if (w.to - w.from > 2 * WINDOW)
+        w.to = w.from + 2 * WINDOW;
+    while (w.from > w.begin && w.from < at && (continues(s->text, w.from) || !glyph_at(s->text + w.from).width))
+        w.from++;
+    while (w.to < w.end && continues(s->text, w.to))
+        w.to++;
+    return w;
+}
+
+/* Columns of the character at I, which begins at COLUMN. */
+static u32 columns(const struct glyph *g, u32 column)
+{
+    return g->kind == GLYPH_CONTROL && g->point == '\t' ? TAB - column % TAB : g->width;
+}
+
+/* The column at which the byte AT stands. */
+static u32 column_of(const struct window *w, u32 at)
+{
+    u32 column = 0;
+    for (u32 i = w->from; i < at && i < w->to;) {
+        struct glyph g = glyph_at(w->src->text + i);
+        column += columns(&g, column);
+        i += g.size;
     }
     return column;
 }
 
-/* The line of a location, clipped to a window around it, and the caret range below. */
-static void render_excerpt(struct out *o, const struct loc *at, struct diag_style style)
+static void out_repeated(struct out *o, char c, u32 n)
 {
-    const struct source *s = at->src;
-    struct position p = source_position(s, at->begin);
-    u32 begin = at->begin < s->size ? at->begin : s->size;
-    u32 end = at->end > p.line_end ? p.line_end : at->end;
-    u32 from = p.line_begin, to = p.line_end;
-    if (to > from && s->text[to - 1] == '\r')
-        to--;
-    if (begin - from > WINDOW)
-        from = begin - MARGIN;
-    if (to - from > 2 * WINDOW)
-        to = from + 2 * WINDOW;
-    while (from < begin && continues(s->text, from))
-        from++;
-    while (to < p.line_end && continues(s->text, to))
-        to++;
-    if (end > to)
-        end = to;
-    const char *lead = from > p.line_begin ? "... " : "", *tail = to < p.line_end && s->text[to] != '\r' ? " ..." : "";
-    out_string(o, "  ");
-    out_string(o, lead);
-    emit(o, s, from, to, 0, 0);
-    out_string(o, tail);
-    out_string(o, "\n  ");
-    out_string(o, *lead ? "    " : "");
-    int column = emit(o, s, from, begin, 0, ' ');
-    if (style.color)
-        out_string(o, "\033[1;32m");
-    if (end > begin)
-        emit(o, s, begin, end, column, '~');
-    else
-        out_char(o, '^');
-    if (style.color)
-        out_string(o, "\033[0m");
+    while (n--)
+        out_char(o, c);
+}
+
+static void out_line(struct out *o, const struct window *w)
+{
+    u32 column = 0;
+    for (u32 i = w->from; i < w->to;) {
+        struct glyph g = glyph_at(w->src->text + i);
+        u32 width = columns(&g, column);
+        if (g.kind == GLYPH_CONTROL && g.point == '\t')
+            out_repeated(o, ' ', width);
+        else if (g.kind == GLYPH_PLAIN)
+            out_bytes(o, w->src->text + i, g.size);
+        else
+            out_printf(o, g.kind == GLYPH_BYTE ? "<%02X>" : "<U+%04X>", g.point);
+        column += width;
+        i += g.size;
+    }
+}
+
+/* The line of a location, clipped around it, and the range below; a range over several lines ends with the first. */
+static void render_excerpt(struct out *o, const struct window *w, const struct loc *at, struct diag_style style)
+{
+    u32 begin = at->begin < w->to ? at->begin : w->to, end = at->end < w->to ? at->end : w->to;
+    u32 from = column_of(w, begin), until = end > begin ? column_of(w, end) : from;
+    out_printf(o, "  %s", lead_of(w));
+    out_line(o, w);
+    out_printf(o, "%s\n  %*s", w->to < w->end ? " ..." : "", (int)strlen(lead_of(w)), "");
+    out_repeated(o, ' ', from);
+    out_string(o, style.color ? "\033[1;32m" : "");
+    out_char(o, '^');
+    out_repeated(o, '~', until > from + 1 ? until - from - 1 : 0);
+    out_string(o, style.color ? "\033[0m" : "");
     out_char(o, '\n');
 }
 
-static void render_one(struct out *o, const struct diag *g, struct diag_style style, const struct loc *of)
+/* ---- What would mend it, below the caret: the new text, or dashes below what goes ---- */
+
+static bool is_shown(const struct window *w, const struct fixit *f)
+{
+    return f->at.src == w->src && f->at.begin >= w->from && f->at.end <= w->to;
+}
+
+static void render_fixes(struct out *o, const struct window *w, const struct fixit *fixes, struct diag_style style)
+{
+    u32 column = 0;
+    bool any = false;
+    for (const struct fixit *f = fixes; f; f = f->next) {
+        if (!is_shown(w, f))
+            continue;
+        u32 from = column_of(w, f->at.begin), until = column_of(w, f->at.end);
+        if (!any)
+            out_printf(o, "  %*s%s", (int)strlen(lead_of(w)), "", style.color ? "\033[32m" : "");
+        any = true;
+        out_repeated(o, ' ', from > column ? from - column : column != 0);
+        column += from > column ? from - column : column != 0;
+        if (*f->text)
+            out_string(o, f->text);
+        else
+            out_repeated(o, '-', until - from);
+        for (const char *c = f->text; *c;) {
+            struct glyph g = glyph_at(c);
+            column += g.width;
+            c += g.size;
+        }
+        column += *f->text ? 0 : until - from;
+    }
+    if (any)
+        out_string(o, style.color ? "\033[0m\n" : "\n");
+}
+
+static void render_one(struct out *o, const struct diag *g, struct diag_style style, const struct diag *of)
 {
     bool note = g->severity == SEVERITY_NOTE;
-    bool placed = g->loc.src && !(note && of && of->src == g->loc.src && of->begin == g->loc.begin);
+    bool placed = g->loc.src && !(note && of && of->loc.src == g->loc.src && of->loc.begin == g->loc.begin);
     if (note && !placed)
         out_string(o, "  ");
+    struct position p = { 0 };
     if (placed) {
-        struct position p = source_position(g->loc.src, g->loc.begin);
+        p = source_position(g->loc.src, g->loc.begin);
         out_printf(o, "%s:%u:%u: ", g->loc.src->name, p.line, p.column);
     } else if (!note) {
         out_string(o, g->context ? g->context : "bp-opt");
@@ -116,8 +155,14 @@ static void render_one(struct out *o, const struct diag *g, struct diag_style st
         out_printf(o, "[%s] ", g->code);
     out_string(o, g->message);
     out_char(o, '\n');
-    if (placed)
-        render_excerpt(o, &g->loc, style);
+    if (!placed)
+        return;
+    struct window w = window_around(g->loc.src, p, g->loc.begin < g->loc.src->size ? g->loc.begin : g->loc.src->size);
+    render_excerpt(o, &w, &g->loc, style);
+    if (!of)
+        render_fixes(o, &w, g->fixes, style);
+    else if (of->loc.src != w.src || of->loc.begin < w.begin || of->loc.begin > w.end)
+        render_fixes(o, &w, of->fixes, style);
 }
 
 void diags_render(struct diags *d, struct out *o, struct diag_style style)
@@ -129,7 +174,7 @@ void diags_render(struct diags *d, struct out *o, struct diag_style style)
             continue;
         render_one(o, g, style, NULL);
         for (struct diag *n = g->notes; n; n = n->next)
-            render_one(o, n, style, &g->loc);
+            render_one(o, n, style, g);
     }
     if (d->errors > d->max_errors)
         out_printf(o, "bp-opt: %u more errors are not shown (--max-errors=%u)\n", d->errors - d->max_errors,
@@ -157,6 +202,19 @@ static void json_body(struct out *o, const struct diag *g)
     json_text(o, "message", g->message);
 }
 
+/* Bytes of the whole file, so that a tool can apply them. */
+static void json_fixes(struct out *o, const struct fixit *fixes)
+{
+    out_string(o, ",\"fixes\":[");
+    for (const struct fixit *f = fixes; f; f = f->next) {
+        u32 base = f->at.src->first_byte;
+        out_printf(o, "{\"begin\":%u,\"end\":%u", base + f->at.begin, base + f->at.end);
+        json_text(o, "text", f->text);
+        out_string(o, f->next ? "}," : "}");
+    }
+    out_char(o, ']');
+}
+
 void diags_render_json(struct diags *d, struct out *o)
 {
     u32 errors = 0;
@@ -165,6 +223,8 @@ void diags_render_json(struct diags *d, struct out *o)
         if (g->severity == SEVERITY_ERROR && ++errors > d->max_errors)
             continue;
         json_body(o, g);
+        if (g->fixes)
+            json_fixes(o, g->fixes);
         if (g->notes)
             out_string(o, ",\"notes\":[");
         for (struct diag *n = g->notes; n; n = n->next) {

@@ -9,6 +9,7 @@ struct source {
     const char *text;       /* text[size] is NUL */
     u32 size;
     u32 first_line;         /* number of the first line: 1, or later in a split file */
+    u32 first_byte;         /* where the text begins in its file: 0, or later in a split file */
     size_t mapped;          /* bytes to give back in source_free; 0 when the text is borrowed */
     bool is_file;           /* the text is the file itself, mapped: see source_release */
 };

@@ -56,7 +56,7 @@ static void add_part(struct parts *p, const struct source *whole, const char *fr
 {
     bool all = from == whole->text && (u32)(to - from) == whole->size;
     struct source part = { .name = whole->name, .text = from, .size = (u32)(to - from), .first_line = first_line,
-                           .is_file = all && whole->is_file };
+                           .first_byte = whole->first_byte + (u32)(from - whole->text), .is_file = all && whole->is_file };
     *VEC_PUSH(p->parts, p->n, p->cap) = part;
 }
 

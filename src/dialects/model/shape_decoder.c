@@ -24,6 +24,12 @@ static bool check_boundary(struct model_shape *s, u32 dim, const char *field)
     qty size = s->types[0]->dims[dim];
     if (!model_shape_number(s, field, &n) || model_size_fits(s->c, size, n))
         return true;
+    if (!qty_is_constant(s->c->ctx->exprs, size)) {
+        model_shape_refuse(s, s->in[0], "model.decoder.boundary", "dimension %u of %s is the %s, %" PRIu64 ", which %s can't be: it is a multiple of %" PRIu64,
+                           dim, model_shape_value(s, s->in[0]), field, n, qty_text(s->c->ctx, size), model_multiple_of(s->c, size));
+        model_shape_legal(s, s->in[0], "legal with a `multiple_of` that divides %" PRIu64, n);
+        return false;
+    }
     model_shape_refuse(s, s->in[0], "model.decoder.boundary", "dimension %u of %s is the %s, %" PRIu64 ", found %s", dim,
                        model_shape_value(s, s->in[0]), field, n, qty_text(s->c->ctx, size));
     model_shape_legal(s, s->in[0], "legal with %" PRIu64 " as dimension %u", n, dim);

@@ -70,6 +70,13 @@ bool model_size_fits(const struct model_checker *c, qty q, u128 n)
     return n % multiple_of((const struct model_symbol *)item_dollar(c->it, symbol)) == 0;
 }
 
+u64 model_multiple_of(const struct model_checker *c, qty q)
+{
+    atom symbol = 0;
+    qty_symbols(c->ctx->exprs, q, keep_symbol, &symbol);
+    return multiple_of((const struct model_symbol *)item_dollar(c->it, symbol));
+}
+
 static void check_symbol(struct model_checker *c, const struct model_symbol *symbol)
 {
     const struct field *fields = stmt_entity(c->it, &symbol->s)->fields;

@@ -42,6 +42,9 @@ bool model_same_size(const struct model_checker *c, qty a, qty b);
 /* True when the size Q may be the number N: it is that number, or a symbol whose facts N keeps. */
 bool model_size_fits(const struct model_checker *c, qty q, u128 n);
 
+/* The fact of the symbol that Q is: what divides it, 1 if nothing is said. */
+u64 model_multiple_of(const struct model_checker *c, qty q);
+
 /* ---- verify_flow.c: who makes what, in which order; versions and effects ---- */
 void model_flow_gather(struct model_checker *c);
 void model_flow_value(struct model_checker *c, const struct model_value *value);
