@@ -102,6 +102,12 @@ const char *stmt_text(const struct item *it, const struct stmt *s)
     return name_text(it, e->flags & ENTITY_VALUE ? '%' : e->fields[0].kind == FIELD_DOLLAR_NAME ? '$' : '@', s->name);
 }
 
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Of names that are equally near the first in the alphabet, wherever they lie in the table. */
 static const char *nearest_in(const struct item *it, const struct symtab *t, atom name)
 {
     const char *names[512];
@@ -111,6 +117,7 @@ static const char *nearest_in(const struct item *it, const struct symtab *t, ato
     for (u32 i = 0; t->slots && i <= t->mask && n < COUNT(names); i++)
         if (t->slots[i])
             names[n++] = context_text(it->ctx, t->slots[i]->name);
+    qsort(names, n, sizeof *names, by_text);
     return nearest_name(context_text(it->ctx, name), names, n);
 }
 
