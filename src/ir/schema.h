@@ -111,7 +111,7 @@ struct operation {
     u8 layers;              /* mask of IN(…) */
     u8 min_operands, max_operands, min_results, max_results;    /* MANY: no limit */
     u8 shape;               /* the dialect's shape rule */
-    const struct field *attributes;     /* own clauses; offsets are not used */
+    const struct field *attributes;     /* own clauses; offsets are not used. Absent words are the first, flags false */
     const char *sample;     /* "(4x8xf16, 8x16xf16) -> 4x16xf16 axis 1": what --show-ops and the tests build */
     const char *doc;
 };

@@ -1,6 +1,7 @@
 /* The grammar's actions for items and statements. */
 #include "parser/build.h"
 
+#include "ir/attr.h"
 #include "lexer/text.h"
 
 #include <stdarg.h>
@@ -361,6 +362,15 @@ static void finish_sharding(struct parser *p, struct stmt *s)
     p->n_axes = 0;
 }
 
+/* A row with words of its own isn't written where it says the first of them, or false. */
+static bool is_default(const struct parser *p, const struct field *a, u32 value)
+{
+    if (a->presence == REQUIRED || (a->kind != FIELD_ENUM && a->kind != FIELD_BOOL))
+        return false;
+    const char *word = a->kind == FIELD_BOOL ? "false" : ((const struct enumeration *)a->aux)->words[0].text;
+    return intern_is(&p->ctx->names, attr_get(p->item, value).text, word);
+}
+
 static void finish_attributes(struct parser *p, struct span at)
 {
     const struct operation *op = build_operation(p);
@@ -369,9 +379,11 @@ static void finish_attributes(struct parser *p, struct span at)
         u32 found = 0;
         for (u32 i = 0; i + 1 < p->n_attributes; i += 2)
             if (intern_is(&p->ctx->names, p->attributes[i], a->name)) {
+                found++;
+                if (is_default(p, a, p->attributes[i + 1]))
+                    continue;
                 words[n++] = p->attributes[i];
                 words[n++] = p->attributes[i + 1];
-                found++;
             }
         if (!found && a->presence == REQUIRED && !p->item->damaged)
             build_error(p, at, "syntax.clause.missing", "`%s` is missing: %s", a->name, a->doc);

@@ -1,5 +1,5 @@
 /* Free values (`note {…}`) and operations' own clauses, from the stream to attr trees. */
-#include "parser/build.h"
+#include "parser/decode.h"
 
 #include "ir/attr.h"
 #include "support/quantity.h"
@@ -138,27 +138,33 @@ u32 decode_attr(struct parser *p, const struct tagged **at)
     return attr_put(p->item, &a);
 }
 
+static bool is_truth(const struct parser *p, const struct tagged *v)
+{
+    return v->tag == TAG_WORD && (intern_is(&p->ctx->names, (atom)v->value, "true") || intern_is(&p->ctx->names, (atom)v->value, "false"));
+}
+
 /* What an operation's row may ask for; the value is checked before it becomes a free value. */
 u32 decode_attribute(struct parser *p, const struct field *f, const struct tagged **at)
 {
     const struct tagged *v = *at;
     u128 n;
+    if (f->kind == FIELD_ENUM)
+        return decode_word(p, f->aux, v) < 0 ? 0 : decode_attr(p, at);
     bool number = v->tag == TAG_QUANTITY && qty_value(p->ctx->exprs, v->value, &n) && n < UINT64_MAX;
     bool good = f->kind == FIELD_INTEGER ? number
                 : f->kind == FIELD_QUANTITY ? v->tag == TAG_QUANTITY && !qty_is_negative(p->ctx->exprs, v->value)
                 : f->kind == FIELD_INTEGERS ? v->tag == TAG_OPEN && v->value == '['
                 : f->kind == FIELD_FLOAT ? v->tag == TAG_FLOAT || number
-                : f->kind == FIELD_BOOL || f->kind == FIELD_WORD || f->kind == FIELD_ENUM ? v->tag == TAG_WORD
+                : f->kind == FIELD_BOOL ? is_truth(p, v)
+                : f->kind == FIELD_WORD ? v->tag == TAG_WORD
                 : f->kind == FIELD_TYPE ? v->tag == TAG_TYPE : false;
-    const struct enumeration *words = f->kind == FIELD_ENUM ? f->aux : NULL;
-    if (good && words)
-        good = enumeration_find(words, p->ctx->names.atoms[v->value].text, p->ctx->names.atoms[v->value].length) >= 0;
     if (good && f->kind == FIELD_INTEGERS)
         for (const struct tagged *e = v + 1; good && e->tag != TAG_CLOSE; e++)
             good = e->tag == TAG_COMMA || (e->tag == TAG_QUANTITY && qty_value(p->ctx->exprs, e->value, &n));
     if (!good) {
         build_error(p, v->at, "syntax.value.kind", "`%s` takes %s, found `%s`", f->name,
-                    f->kind == FIELD_INTEGERS ? "numbers, as `[1, 0]`" : f->kind == FIELD_INTEGER ? "a whole number" : f->doc,
+                    f->kind == FIELD_INTEGERS ? "numbers, as `[1, 0]`" : f->kind == FIELD_INTEGER ? "a whole number"
+                    : f->kind == FIELD_BOOL ? "true or false" : f->doc,
                     build_text(p, v->at));
         return 0;
     }

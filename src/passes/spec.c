@@ -30,8 +30,19 @@ u64 spec_attribute(const struct item *model, const struct model_op *op, const ch
     return (u64)n;
 }
 
+u8 spec_word(const struct item *model, const struct model_op *op, const char *name, const struct enumeration *words)
+{
+    atom key = intern_find(&model->ctx->names, name, strlen(name));
+    struct attr a = attr_get(model, item_attribute(model, op->attributes, key));
+    const struct interned *text = &model->ctx->names.atoms[a.text];
+    int found = a.kind == ATTR_WORD ? enumeration_find(words, text->text, text->length) : 0;
+    return found > 0 ? (u8)found : 0;
+}
+
 void spec_model(const struct item *model, const struct model_op *op, struct transformer_model *out)
 {
+    static const struct word truth[] = { { "false", NULL }, { "true", NULL } };
+    static const struct enumeration flag = { "flag", truth, COUNT(truth) };
     *out = (struct transformer_model){
         .name = context_text(model->ctx, model->name),
         .hidden = spec_attribute(model, op, "hidden"),
@@ -41,7 +52,13 @@ void spec_model(const struct item *model, const struct model_op *op, struct tran
         .sequence = spec_attribute(model, op, "sequence"),
         .blocks = spec_attribute(model, op, "blocks"),
         .vocabulary = spec_attribute(model, op, "vocabulary"),
+        .norm = (enum transformer_norm)spec_word(model, op, "norm", &model_norm_enum),
+        .mlp = (enum transformer_mlp)spec_word(model, op, "mlp", &model_mlp_enum),
+        .rotary = spec_word(model, op, "rotary", &flag),
+        .bias = spec_word(model, op, "bias", &flag),
     };
+    u64 kv_heads = spec_attribute(model, op, "kv_heads");
+    out->kv_heads = kv_heads ? kv_heads : out->heads;
 }
 
 enum element spec_dtype_element(u8 dtype)

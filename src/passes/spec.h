@@ -18,6 +18,9 @@ const struct model_op *spec_decoder(const struct item *model, const char *name);
 /* The value of an operation's own clause, 0 where it is absent. */
 u64 spec_attribute(const struct item *model, const struct model_op *op, const char *name);
 
+/* Position among WORDS of the word that an operation's own clause has; 0 where it is absent. */
+u8 spec_word(const struct item *model, const struct model_op *op, const char *name, const struct enumeration *words);
+
 void spec_model(const struct item *model, const struct model_op *op, struct transformer_model *out);
 void spec_workload(const struct item *workload, struct training_workload *out);
 void spec_strategy(const struct item *strategy, struct training_strategy *out);

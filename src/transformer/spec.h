@@ -7,17 +7,34 @@
 
 #include "support/base.h"
 
+enum transformer_norm { NORM_LAYER, NORM_RMS };
+enum transformer_mlp { MLP_GELU, MLP_SWIGLU };
+
+/* Which pairs of a query and a key are counted: all, or those of a query with itself and the keys before it. */
+enum attention_pairs { ATTENTION_DENSE, ATTENTION_CAUSAL };
+
 /* A decoder of equal blocks. heads * head_size, the attention width, may differ from hidden. */
 struct transformer_model {
     const char *name;
     u64 hidden;
     u64 feedforward;
     u64 heads;
+    u64 kv_heads;           /* heads with keys and values of their own; `heads` where all have */
     u64 head_size;
     u64 sequence;
     u64 blocks;
     u64 vocabulary;         /* 0: not stated; only the conventions of convention.h need it */
+    enum transformer_norm norm;
+    enum transformer_mlp mlp;
+    bool rotary;            /* queries and keys are turned by their position */
+    bool bias;              /* the products with weights add one */
 };
+
+/* Heads of keys and values on one of TENSOR ranks: a share, or one that several ranks hold alike. */
+static inline u64 kv_heads_of_rank(const struct transformer_model *m, u64 tensor)
+{
+    return m->kv_heads > tensor ? m->kv_heads / tensor : 1;
+}
 
 struct training_workload {
     u64 batch;              /* sequences of one step, over all ranks */

@@ -39,6 +39,7 @@ static struct transformer_model model_of(const struct configuration *c)
         .hidden = configuration_number(c, "app_hidden"),
         .feedforward = configuration_number(c, "app_feedforward"),
         .heads = configuration_number(c, "app_attn_heads"),
+        .kv_heads = configuration_number(c, "app_attn_heads"),
         .head_size = configuration_number(c, "app_attn_size"),
         .sequence = configuration_number(c, "app_seq_size"),
         .blocks = configuration_number(c, "app_num_blocks"),

@@ -12,8 +12,8 @@ static void setup(void)
 {
     arena_init(&arena);
     model = (struct transformer_model){
-        .name = "gpt3_175b", .hidden = 12288, .feedforward = 49152, .heads = 96, .head_size = 128, .sequence = 2048,
-        .blocks = 96, .vocabulary = 51200,
+        .name = "gpt3_175b", .hidden = 12288, .feedforward = 49152, .heads = 96, .kv_heads = 96, .head_size = 128,
+        .sequence = 2048, .blocks = 96, .vocabulary = 51200,
     };
     workload = (struct training_workload){ .batch = 64, .microbatch = 1, .element_bytes = 2 };
     strategy = (struct training_strategy){
@@ -104,7 +104,7 @@ END_TEST
 
 START_TEST(heads_that_tensor_does_not_divide_are_refused_with_the_legal_degrees)
 {
-    model.heads = 52;
+    model.heads = model.kv_heads = 52;
     says(only("strategy.tensor.heads_not_divisible", "tensor"), "heads 52 is not divisible by tensor 8: remainder 4",
          "legal are the divisors of heads 52: 1 2 4 13 26 52");
 }
@@ -150,7 +150,7 @@ END_TEST
 START_TEST(a_world_past_128_bits_is_refused_and_does_not_wrap)
 {
     model = (struct transformer_model){ .hidden = UINT64_MAX, .feedforward = UINT64_MAX, .heads = UINT64_MAX,
-                                        .head_size = 1, .sequence = UINT64_MAX, .blocks = UINT64_MAX };
+                                        .kv_heads = UINT64_MAX, .head_size = 1, .sequence = UINT64_MAX, .blocks = UINT64_MAX };
     workload = (struct training_workload){ .batch = UINT64_MAX, .microbatch = 1, .element_bytes = 2 };
     strategy = (struct training_strategy){ .tensor = UINT64_MAX, .pipeline = UINT64_MAX, .data = UINT64_MAX,
                                            .virtual_stages = 1, .schedule = SCHEDULE_ONE_F_ONE_B, .world = 1 };
@@ -256,7 +256,7 @@ END_TEST
 
 START_TEST(every_violation_is_reported_in_one_run)
 {
-    model.heads = 52;
+    model.heads = model.kv_heads = 52;
     model.blocks = 30;
     workload.element_bytes = 3;
     workload.microbatch = 7;
@@ -291,11 +291,49 @@ START_TEST(fields_of_zero_are_each_reported_and_nothing_is_divided_by_them)
 }
 END_TEST
 
+START_TEST(kv_heads_are_shared_out_or_held_alike_by_as_many_ranks)
+{
+    model.heads = 96;
+    model.kv_heads = 8;
+    for (u64 t = 1; t <= 96; t++) {
+        strategy.tensor = t;
+        strategy.communication = COMMUNICATION_ALL_REDUCE;
+        strategy.input_regather = false;
+        strategy.world = 0;
+        if (96 % t || 12288 % t)
+            continue;
+        bool legal = t == 1 || t == 2 || t == 4 || t == 8 || t == 16 || t == 24 || t == 32 || t == 48 || t == 96;
+        struct findings all = check(legal);
+        ck_assert_uint_eq(all.n, !legal);       /* of the divisors of 96: 3, 6, 12 */
+        ck_assert_uint_eq(kv_heads_of_rank(&model, t), t <= 8 ? 8 / t : 1);
+    }
+    strategy.tensor = 12;
+    struct contract_finding f = only("strategy.tensor.kv_heads_not_divisible", "tensor");
+    ck_assert_str_eq(f.message, "kv_heads 8 and tensor 12: neither divides the other, remainder 4");
+    ck_assert_str_eq(f.note, "legal are the degrees that divide heads 96, and divide kv_heads 8 or are a multiple of it: "
+                             "1 2 4 8 16 24 32 48 96");
+}
+END_TEST
+
+START_TEST(kv_heads_that_do_not_divide_heads_are_refused)
+{
+    model.kv_heads = 36;
+    struct contract_finding f = only("model.kv_heads.not_divisible", "kv_heads");
+    ck_assert_int_eq(f.item, CONTRACT_MODEL);
+    ck_assert_uint_eq(f.remainder, 24);
+    ck_assert_str_eq(f.note, "legal are the divisors of heads 96: 1 2 3 4 6 8 12 16 24 32 48 96");
+    model.kv_heads = 192;
+    ck_assert_str_eq(only("model.kv_heads.not_divisible", "kv_heads").message, "heads 96 is not divisible by kv_heads 192: remainder 96");
+    model.kv_heads = 0;
+    only("model.field.zero", "kv_heads");
+}
+END_TEST
+
 START_TEST(heads_as_wide_as_hidden_are_not_asked_for)
 {
     model.hidden = 18432;       /* PaLM: 48 heads of 256 */
     model.feedforward = 4 * 18432;
-    model.heads = 48;
+    model.heads = model.kv_heads = 48;
     model.head_size = 256;
     ck_assert_uint_eq(check(true).n, 0);
 }
@@ -341,6 +379,8 @@ Suite *contract_suite(void)
     tcase_add_test(t, microbatches_that_are_no_multiple_of_pipeline_are_a_warning);
     tcase_add_test(t, every_violation_is_reported_in_one_run);
     tcase_add_test(t, fields_of_zero_are_each_reported_and_nothing_is_divided_by_them);
+    tcase_add_test(t, kv_heads_are_shared_out_or_held_alike_by_as_many_ranks);
+    tcase_add_test(t, kv_heads_that_do_not_divide_heads_are_refused);
     tcase_add_test(t, heads_as_wide_as_hidden_are_not_asked_for);
     tcase_add_test(t, every_rule_has_a_code_of_its_own_and_an_explanation);
     Suite *s = suite_create("contract");

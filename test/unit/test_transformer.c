@@ -10,7 +10,7 @@ static void derive_175b(u64 tensor, enum tensor_communication c, enum recompute_
 /* 8 heads of 8, 32 positions, microbatch 1. */
 static void derive_fixture(struct training_strategy s)
 {
-    struct transformer_model m = { .hidden = 64, .feedforward = 256, .heads = 8, .head_size = 8, .sequence = 32,
+    struct transformer_model m = { .hidden = 64, .feedforward = 256, .heads = 8, .kv_heads = 8, .head_size = 8, .sequence = 32,
                                    .blocks = 2 };
     derive(m, 1, s);
 }
@@ -270,8 +270,8 @@ END_TEST
 
 START_TEST(a_count_past_128_bits_names_the_layer_and_the_term)
 {
-    struct transformer_model m = { .hidden = (u64)1 << 60, .feedforward = (u64)1 << 60, .heads = 1, .head_size = 1,
-                                   .sequence = 1024, .blocks = 1 };
+    struct transformer_model m = { .hidden = (u64)1 << 60, .feedforward = (u64)1 << 60, .heads = 1, .kv_heads = 1,
+                                   .head_size = 1, .sequence = 1024, .blocks = 1 };
     struct training_workload w = { .batch = 1, .microbatch = 1, .element_bytes = 2 };
     struct training_strategy s = parallel(1, AR, RECOMPUTE_NONE, false);
     struct block_sizes sizes = block_sizes_of(pool, &m, &w, &s);

@@ -37,7 +37,7 @@ static char *text(qty q)
 
 static struct transformer_model decoder(u64 hidden, u64 heads, u64 blocks)
 {
-    return (struct transformer_model){ .hidden = hidden, .feedforward = 4 * hidden, .heads = heads,
+    return (struct transformer_model){ .hidden = hidden, .feedforward = 4 * hidden, .heads = heads, .kv_heads = heads,
                                        .head_size = hidden / heads, .sequence = 2048, .blocks = blocks,
                                        .vocabulary = 51200 };
 }

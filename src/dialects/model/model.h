@@ -40,6 +40,9 @@ struct model_output {
 
 extern const struct dialect model_dialect;
 
+/* Drops an operation's `kv_heads` that is its `heads`: what it would be if it were absent. */
+void model_settle(struct item *it, struct stmt *s);
+
 struct verifier;
 void model_verify(struct verifier *v);
 

@@ -67,13 +67,13 @@ static bool kv_heads(struct model_shape *s, u64 *out)
     return false;
 }
 
-static bool check_cache(struct model_shape *s)
+static bool check_cache(struct model_shape *s, u64 heads)
 {
-    u64 blocks = 0, sequence = 0, heads = 0, size = 0;
+    u64 blocks = 0, sequence = 0, size = 0;
     const struct type *cache = s->types[1];
     struct exprs *x = s->c->ctx->exprs;
     qty dims[5] = { 0, 2, s->types[0]->dims[0], 0, 0 };
-    if (!kv_heads(s, &heads) || !model_shape_number(s, "blocks", &blocks) || !model_shape_number(s, "sequence", &sequence) ||
+    if (!model_shape_number(s, "blocks", &blocks) || !model_shape_number(s, "sequence", &sequence) ||
         !model_shape_number(s, "head_size", &size) || !model_shape_rank(s, 1, 5))
         return false;
     dims[0] = qty_number(x, blocks);
@@ -102,6 +102,7 @@ void model_shape_decoder(struct model_shape *s)
     good = check_boundary(s, 2, "hidden") && good;
     if (good)
         model_shape_result(s, 0, s->types[0]);
-    if (inference && check_cache(s) && s->n_out > 1)
+    u64 heads = 0;
+    if (kv_heads(s, &heads) && inference && check_cache(s, heads) && s->n_out > 1)
         model_shape_result(s, 1, s->types[1]);
 }
