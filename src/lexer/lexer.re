@@ -435,6 +435,7 @@ static const struct {
     { "kv_cache", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) },
     { "optimizer_state", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) },
     { "mesh", KW_MESH, IN(LAYER_DIST) | IN(LAYER_PORTABLE) }, { "order", KW_ORDER, TASK_LAYERS },
+    { "attention", KW_ATTENTION, IN(LAYER_DIST) | IN(LAYER_PORTABLE) },
     { "scale", KW_SCALE, IN(LAYER_DIST) }, { "memory", KW_MEMORY, IN(LAYER_DIST) | IN(LAYER_CONCRETE) },
     { "task", KW_TASK, IN(LAYER_DIST) | IN(LAYER_PORTABLE) },
     { "buffer", KW_BUFFER, IN(LAYER_PORTABLE) }, { "objective", KW_OBJECTIVE, IN(LAYER_PORTABLE) },

@@ -146,8 +146,8 @@ quoted: other                           { build_push(p, TAG_WORD, $1, @1); }
       | STRING                          { build_push(p, TAG_WORD, $1, @1); } ;
 other: keyword | "'floordiv'" | "'ceildiv'" | "'max'" | "'min'" ;
 keyword: ROLE | LINEAGE | "'from'" | "'schema'" | "'by'" | "'using'" | "'revision'" | "'sharding'" | "'partial'" | "'owners'"
-       | "'updates'" | "'implement'" | "'layout'" | "'symbol'" | "'op'" | "'output'" | "'mesh'" | "'order'" | "'scale'"
-       | "'memory'" | "'task'" | "'buffer'" | "'objective'" | "'library'" | "'device'" | "'queue'" | "'bind'" | "'command'"
+       | "'updates'" | "'implement'" | "'layout'" | "'symbol'" | "'op'" | "'output'" | "'mesh'" | "'order'" | "'attention'"
+       | "'scale'" | "'memory'" | "'task'" | "'buffer'" | "'objective'" | "'library'" | "'device'" | "'queue'" | "'bind'" | "'command'"
        | "'issue'" | "'route'" ;
 %%
 static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)

@@ -144,6 +144,9 @@ static bool accept_input(struct derivation *d)
     spec_strategy(r->session.items[BIND_STRATEGY], &d->strategy);
     struct report_state state = { r, d->op };
     bool good = contract_check_training(&d->model, &d->workload, &d->strategy, &r->ctx->arena, report_finding, &state);
+    if (good && (d->model.norm || d->model.mlp || d->model.rotary || d->model.bias || d->model.kv_heads != d->model.heads))
+        return pass_error(r, r->input, &d->op->s, NULL, NULL, "pass.input.operation", "%s derives blocks with layer_norm, gelu, all kv_heads, "
+                          "no rotary and no bias so far", r->pass->name);
     good = check_boundary(d, list_at(r->input, d->op->operands)[0]) && good;
     d->split = d->strategy.tensor > 1 && d->strategy.communication == COMMUNICATION_REDUCE_SCATTER_ALL_GATHER;
     return good && choose_sizes(d);
@@ -204,6 +207,7 @@ static void emit_program_facts(struct derivation *d, const struct block *b)
     mesh->axes = item_list(out, axis, 3);
     item_declare(out, &mesh->s);
     item_add(out, DIST_ORDER);
+    item_add(out, DIST_ATTENTION);
     struct dist_scale *scale = (struct dist_scale *)item_add(out, DIST_SCALE);
     scale->blocks = qty_number(out->ctx->exprs, d->model.blocks);
     scale->batch = qty_number(out->ctx->exprs, d->workload.batch);

@@ -298,15 +298,16 @@ static bool prove_entities(struct proof *p)
         case DIST_SYMBOL: good = prove_symbol(p, (const struct dist_symbol *)s); break;
         case DIST_MESH: good = prove_mesh(p, (const struct dist_mesh *)s); break;
         case DIST_ORDER: good = ((const struct dist_order *)s)->order == DIST_SERIAL || gate_refuse(p->r, out, s, "it is not serial"); break;
+        case DIST_ATTENTION: good = ((const struct dist_attention *)s)->pairs == DIST_DENSE || gate_refuse(p->r, out, s, "it is not dense"); break;
         case DIST_SCALE: good = prove_scale(p, (const struct dist_scale *)s); break;
         case DIST_MEMORY: good = gate_is_from(p->r, s, LINEAGE_LOWERED, REF_SYMBOL(p->op->s.name)); break;
         case DIST_VALUE: case DIST_OUTPUT: good = prove_boundary(p, s); break;
         case DIST_TASK: case DIST_ENTITIES: break;
         }
     }
-    if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
+    if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_ATTENTION] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
                  seen[DIST_VALUE] != 1 || seen[DIST_OUTPUT] != 1))
-        return gate_refuse(p->r, out, NULL, "its mesh, order, scale, memory, input and output are not one each");
+        return gate_refuse(p->r, out, NULL, "its mesh, order, attention, scale, memory, input and output are not one each");
     return good && prove_symbols(p, seen[DIST_SYMBOL]) && prove_tasks(p);
 }
 

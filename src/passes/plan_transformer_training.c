@@ -261,6 +261,9 @@ static bool run(struct pass_run *r)
     mesh->axes = copy_list(&d, d.mesh->axes);
     item_declare(r->output, &mesh->s);
     item_add(r->output, PORTABLE_ORDER);
+    const struct dist_attention *attention = (const struct dist_attention *)find_once(r->input, DIST_ATTENTION);
+    if (attention)
+        ((struct portable_attention *)item_add(r->output, PORTABLE_ATTENTION))->pairs = attention->pairs;
     bool good = emit_values(&d) && emit_stage(&d);
     for (u32 i = 0; good && i < r->input->n_stmts; i++)
         if (r->input->stmts[i]->entity == DIST_TASK)

@@ -78,6 +78,19 @@ static bool prove_tasks(const struct pass_run *r)
     return (k == in->n_stmts && order == ordered) || gate_refuse(r, out, NULL, "a task of the chain, or its order, is lost");
 }
 
+/* The pairs that the facts count are the chain's, or neither says which. */
+static bool prove_attention(const struct pass_run *r)
+{
+    const struct dist_attention *from = NULL;
+    const struct portable_attention *a = NULL;
+    for (u32 i = 0; i < r->input->n_stmts; i++)
+        from = r->input->stmts[i]->entity == DIST_ATTENTION ? (const struct dist_attention *)r->input->stmts[i] : from;
+    for (u32 i = 0; i < r->output->n_stmts; i++)
+        a = r->output->stmts[i]->entity == PORTABLE_ATTENTION ? (const struct portable_attention *)r->output->stmts[i] : a;
+    return (from && a ? (from->pairs == DIST_CAUSAL) == (a->pairs == PORTABLE_CAUSAL) : !from && !a) ||
+           gate_refuse(r, r->output, NULL, "it counts other pairs of a query and a key than its source");
+}
+
 /* Minimizes latency and peak memory, each for one. */
 static bool prove_objectives(const struct pass_run *r)
 {
@@ -234,5 +247,5 @@ static bool prove_buffers(const struct pass_run *r)
 
 bool plan_transformer_training_gate(const struct pass_run *r)
 {
-    return prove_mesh(r) && prove_tasks(r) && prove_buffers(r) && prove_objectives(r);
+    return prove_mesh(r) && prove_attention(r) && prove_tasks(r) && prove_buffers(r) && prove_objectives(r);
 }

@@ -30,6 +30,11 @@ struct dist_order {
     u8 order;
 };
 
+struct dist_attention {
+    struct stmt s;
+    u8 pairs;
+};
+
 struct dist_scale {
     struct stmt s;
     qty blocks, batch, microbatch;

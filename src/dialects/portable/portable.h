@@ -29,6 +29,11 @@ struct portable_order {
     u8 order;
 };
 
+struct portable_attention {
+    struct stmt s;
+    u8 pairs;
+};
+
 struct portable_buffer {
     struct stmt s;
     u8 role, storage;
