@@ -3,6 +3,8 @@
 
 #include "ir/attr.h"
 
+#include <inttypes.h>
+
 /* Operands from the second on are like the first, dimension SKIP aside. */
 static bool like_first(struct model_shape *s, u32 skip)
 {
@@ -178,10 +180,21 @@ static void check_concat(struct model_shape *s)
     model_shape_result(s, 0, &made);
 }
 
+/* The part that `offset` leaves of the state is too small for what is written. */
+static void refuse_offset(struct model_shape *s, u32 axis, u64 offset)
+{
+    verify_error(s->c->v, &s->op->s, "offset", NULL, "model.shape.part",
+                 "dimension %u of %s is %s: from %" PRIu64 " on it does not hold the %s of %s", axis,
+                 model_shape_value(s, s->in[0]), model_shape_size_text(s, 0, axis), offset,
+                 model_shape_size_text(s, 1, axis), model_shape_name(s, 1));
+    s->refused = true;
+}
+
 /* A part of a state along an axis: what is written has its type but for that size, which is no larger. */
 static void check_write(struct model_shape *s)
 {
     u32 axis;
+    u64 offset = 0;
     u128 whole, part;
     if (!model_shape_axis(s, &axis) || !like_first(s, axis))
         return;
@@ -191,6 +204,11 @@ static void check_write(struct model_shape *s)
                            model_shape_name(s, 1), model_shape_size_text(s, 1, axis), model_shape_value(s, s->in[0]),
                            model_shape_size_text(s, 0, axis));
         model_shape_legal(s, s->in[1], "legal with at most %s as dimension %u", model_shape_size_text(s, 0, axis), axis);
+        return;
+    }
+    if (qty_value(x, s->types[0]->dims[axis], &whole) && qty_value(x, s->types[1]->dims[axis], &part) &&
+        model_shape_number(s, "offset", &offset) && offset > whole - part) {
+        refuse_offset(s, axis, offset);
         return;
     }
     model_shape_result(s, 0, s->types[0]);
