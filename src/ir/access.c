@@ -23,6 +23,13 @@ void accesses_put(struct accesses *a, u32 place, u32 node, u32 set, u8 kind)
     a->at[a->first[place + 1]++] = (struct access){ node, set, kind };
 }
 
+u8 access_of_effect(u32 effect)
+{
+    static const u8 kinds[] = { [EFFECT_READ] = ACCESS_READ, [EFFECT_WRITE] = ACCESS_WRITE, [EFFECT_UPDATE] = ACCESS_READ | ACCESS_WRITE,
+                                [EFFECT_ALLOCATE] = 0, [EFFECT_RANDOM] = ACCESS_READ | ACCESS_WRITE, [EFFECT_IO] = 0, [EFFECT_CALL] = 0 };
+    return kinds[effect];
+}
+
 bool access_share(const struct rank_sets *ranks, u32 a, u32 b, u32 *rank)
 {
     const struct rank_set *x = &ranks->sets[a], *y = &ranks->sets[b];

@@ -55,6 +55,9 @@ static inline const char *access_field(const struct access *x)
     return x->kind == ACCESS_WRITE ? "results" : NULL;
 }
 
+/* What an effect (enum effect) does to the place that it names: ACCESS_READ, ACCESS_WRITE, both, or 0. */
+u8 access_of_effect(u32 effect);
+
 /* The lowest rank that the sets of both have; false when there is none. */
 bool access_share(const struct rank_sets *ranks, u32 a, u32 b, u32 *rank);
 

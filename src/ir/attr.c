@@ -127,6 +127,19 @@ u32 attr_find(const struct item *it, u32 dict, atom key)
     return 0;
 }
 
+u32 attr_copy(struct item *to, const struct item *from, u32 handle)
+{
+    struct attr a = attr_get(from, handle);
+    u32 step = a.kind == ATTR_DICT ? 2 : 1, *elements;
+    if (!handle || (a.kind != ATTR_LIST && a.kind != ATTR_DICT))
+        return handle ? attr_put(to, &a) : 0;
+    elements = ARENA_ARRAY(&to->arena, u32, (size_t)a.n * step + 1);
+    for (u32 i = 0; i < a.n * step; i++)
+        elements[i] = step == 2 && i % 2 == 0 ? a.elements[i] : attr_copy(to, from, a.elements[i]);
+    a.elements = elements;
+    return attr_put(to, &a);
+}
+
 bool attr_equal(const struct item *a, u32 x, const struct item *b, u32 y)
 {
     struct attr p = attr_get(a, x), q = attr_get(b, y);

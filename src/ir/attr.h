@@ -27,6 +27,9 @@ u32 attr_word(struct item *it, atom word);
 /* The handle under KEY in a dict, or 0. */
 u32 attr_find(const struct item *it, u32 dict, atom key);
 
+/* The tree under HANDLE of FROM, in TO, which has the same context: a handle, 0 for 0. */
+u32 attr_copy(struct item *to, const struct item *from, u32 handle);
+
 bool attr_equal(const struct item *a, u32 x, const struct item *b, u32 y);
 
 void out_attr(struct out *o, const struct item *it, u32 handle);

@@ -9,6 +9,8 @@
 #include "passes/spec.h"
 #include "support/quantity.h"
 
+#include "ir/access.h"
+#include "ir/attr.h"
 #include "ir/verify.h"
 
 enum { MAX_DEVICES = 1 << 20 };         /* each is a statement of the plan */
@@ -21,7 +23,7 @@ struct binding_run {
     bool slots;
     u128 layout;                    /* bytes that the buffers take */
     atom queues[4];                 /* by kind; 0: not made */
-    u8 *made;                       /* by the name's atom: a buffer that some task makes */
+    u8 *made;                       /* by the name's atom: a buffer that some task makes or changes */
 };
 
 /* ---- Placement ---- */
@@ -109,15 +111,20 @@ static bool available(const struct binding_run *b, u64 *bytes, u64 *rank)
     return n > 0;
 }
 
-/* A state that tasks make anew must be told from a value that is read too early. */
+/* A state that tasks change or make anew must be told from a value that is read too early. */
 static void mark_made(struct binding_run *b)
 {
     const struct item *in = b->r->input;
     b->made = ARENA_ARRAY(&b->r->output->arena, u8, in->ctx->names.n);
     for (u32 i = 0; i < in->n_stmts; i++) {
         const struct portable_task *t = (const struct portable_task *)in->stmts[i];
-        for (u32 k = 0; t->s.entity == PORTABLE_TASK && k < list_n(in, t->results); k++)
+        if (t->s.entity != PORTABLE_TASK)
+            continue;
+        for (u32 k = 0; k < list_n(in, t->results); k++)
             b->made[list_at(in, t->results)[k]] = 1;
+        for (u32 k = 0; k + 1 < list_n(in, t->effects); k += 2)
+            if (access_of_effect(list_at(in, t->effects)[k]) & ACCESS_WRITE)
+                b->made[ref_atom(list_at(in, t->effects)[k + 1])] = 1;
     }
 }
 
@@ -249,6 +256,22 @@ static u32 copy_list(struct binding_run *b, u32 handle)
     return handle ? item_list(b->r->output, list_at(b->r->input, handle), list_n(b->r->input, handle)) : 0;
 }
 
+/* An operation's own clauses: atoms, each with a value. */
+static u32 copy_attributes(struct binding_run *b, u32 handle)
+{
+    u32 n = list_n(b->r->input, handle), *words = ARENA_ARRAY(&b->r->output->arena, u32, n + 1);
+    for (u32 i = 0; i < n; i++)
+        words[i] = i % 2 ? attr_copy(b->r->output, b->r->input, list_at(b->r->input, handle)[i]) : list_at(b->r->input, handle)[i];
+    return handle ? item_list(b->r->output, words, n) : 0;
+}
+
+/* A transfer runs where it starts and where it ends: on all, where there are no others. */
+static u32 endpoints(struct binding_run *b, const struct portable_task *t)
+{
+    u32 low = (u32)(t->source < t->destination ? t->source : t->destination), high = (u32)(t->source + t->destination - low);
+    return b->ranks == 2 ? 0 : item_list(b->r->output, (u32[]){ low, low, high, high }, 4);
+}
+
 static struct concrete_command *emit_command(struct binding_run *b, const struct portable_task *t)
 {
     struct item *out = b->r->output;
@@ -258,8 +281,10 @@ static struct concrete_command *emit_command(struct binding_run *b, const struct
     c->operation = t->operation;
     c->operands = copy_list(b, t->operands);
     c->results = copy_list(b, t->results);
-    c->on = copy_list(b, t->ranks);
+    c->on = t->body == PORTABLE_TRANSFER ? endpoints(b, t) : copy_list(b, t->ranks);
     c->after = copy_list(b, t->after);
+    c->effects = copy_list(b, t->effects);
+    c->attributes = copy_attributes(b, t->attributes);
     emit_from(out, &c->s, REF_SYMBOL(t->s.name));
     item_declare(out, &c->s);
     return c;
@@ -323,7 +348,7 @@ static void emit_commands(struct binding_run *b)
         } else if (command_of[t->body].queue >= 0) {
             c->queue = b->queues[command_of[t->body].queue];
         }
-        if (b->slots && t->body == PORTABLE_TRANSFER)
+        if (t->body == PORTABLE_TRANSFER)
             emit_route(b, t);
     }
 }

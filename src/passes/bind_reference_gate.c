@@ -5,6 +5,7 @@
 #include "passes/passes.h"
 #include "passes/spec.h"
 
+#include "ir/attr.h"
 #include "support/quantity.h"
 
 #include <stdarg.h>
@@ -95,8 +96,15 @@ static const u8 *written_by_commands(struct item *out)
     u8 *written = ARENA_ARRAY(&out->arena, u8, out->ctx->names.n);
     for (u32 i = 0; i < out->n_stmts; i++) {
         const struct concrete_command *c = (const struct concrete_command *)out->stmts[i];
-        for (u32 k = 0; c->s.entity == CONCRETE_COMMAND && k < list_n(out, c->results); k++)
+        if (c->s.entity != CONCRETE_COMMAND)
+            continue;
+        for (u32 k = 0; k < list_n(out, c->results); k++)
             written[list_at(out, c->results)[k]] = 1;
+        for (u32 k = 0; k + 1 < list_n(out, c->effects); k += 2) {
+            u32 effect = list_at(out, c->effects)[k];
+            if (effect == EFFECT_WRITE || effect == EFFECT_UPDATE || effect == EFFECT_RANDOM)
+                written[ref_atom(list_at(out, c->effects)[k + 1])] = 1;
+        }
     }
     return written;
 }
@@ -198,6 +206,28 @@ static bool is_issued(const struct pass_run *r, const struct concrete_command *c
     return c->cycle == UINT64_MAX && c->slot == UINT64_MAX && (queue_of(c->body) < 0 ? !c->queue : taken);
 }
 
+static bool same_clauses(const struct item *a, u32 x, const struct item *b, u32 y)
+{
+    bool same = list_n(a, x) == list_n(b, y);
+    for (u32 i = 0; same && i + 1 < list_n(a, x); i += 2)
+        same = list_at(a, x)[i] == list_at(b, y)[i] && attr_equal(a, list_at(a, x)[i + 1], b, list_at(b, y)[i + 1]);
+    return same;
+}
+
+/* On the devices of the task's ranks; a transfer at its two ends, which in a plan of two ranks are all. */
+static bool is_placed(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t)
+{
+    const struct item *out = r->output;
+    u64 n = 0;
+    if (t->body != PORTABLE_TRANSFER)
+        return same_list(out, c->on, r->input, t->ranks);
+    if (!c->on)
+        return count(out, CONCRETE_DEVICE) == 2;
+    for (u32 i = 0; i + 1 < list_n(out, c->on); i += 2)
+        n += (u64)list_at(out, c->on)[i + 1] - list_at(out, c->on)[i] + 1;
+    return n == 2 && ranks_contain(out, c->on, (u32)t->source) && ranks_contain(out, c->on, (u32)t->destination);
+}
+
 static bool prove_command(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, u64 index, const u32 *makers)
 {
     const struct item *in = r->input, *out = r->output;
@@ -205,12 +235,14 @@ static bool prove_command(const struct pass_run *r, const struct concrete_comman
         return gate_refuse(r, out, &c->s, "it is not the image of the plan's task at its place");
     if (!same_list(out, c->operands, in, t->operands) || !same_list(out, c->results, in, t->results))
         return gate_refuse(r, out, &c->s, "it uses other buffers than its source");
-    if (!same_list(out, c->on, in, t->ranks) || !keeps_order(r, c, t, makers))
+    if (!same_list(out, c->effects, in, t->effects) || !same_clauses(out, c->attributes, in, t->attributes))
+        return gate_refuse(r, out, &c->s, "its effects or its operation's own clauses are not its source's");
+    if (!is_placed(r, c, t) || !keeps_order(r, c, t, makers))
         return gate_refuse(r, out, &c->s, "its ranks or its order are not its source's");
     if (!is_issued(r, c, index))
         return gate_refuse(r, out, &c->s, "it issues out of the plan's order, or by another queue than its kind's");
     return gate_is_from(r, &c->s, LINEAGE_LOWERED, REF_SYMBOL(t->s.name)) &&
-           gate_says_only(r, out, &c->s, " name body operation operands results on via at after from ");
+           gate_says_only(r, out, &c->s, " name body operation operands results on via at after effects attributes from ");
 }
 
 static bool prove_commands(const struct pass_run *r)
@@ -287,7 +319,7 @@ static bool prove_queue(const struct pass_run *r, const struct concrete_queue *q
     return gate_says_only(r, r->output, &q->s, " name kind engine ");
 }
 
-/* A transfer that a slot issues has a route between the devices of its own ranks. */
+/* A transfer has a route between the devices of its own ranks. */
 static bool prove_route(const struct pass_run *r, const struct concrete_route *route)
 {
     const struct portable_task *t = (const struct portable_task *)item_symbol(r->input, route->command);
@@ -323,7 +355,7 @@ static bool prove_resources(const struct pass_run *r)
         return gate_refuse(r, out, NULL, "there is not one device for each rank");
     if (good && (devices > spec_deployment_of(r->session.items[BIND_DEPLOYMENT])->devices || count(out, CONCRETE_LIBRARY) != 1))
         return gate_refuse(r, out, NULL, "the deployment has not so many devices, or there is not one library");
-    return good && (count(out, CONCRETE_ROUTE) == (by_slots(r) ? transfers : 0) || gate_refuse(r, out, NULL, "a route is lost"));
+    return good && (count(out, CONCRETE_ROUTE) == transfers || gate_refuse(r, out, NULL, "a route is lost"));
 }
 
 bool bind_reference_gate(const struct pass_run *r)

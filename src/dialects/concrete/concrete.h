@@ -68,7 +68,7 @@ struct concrete_command {
     atom operation;
     u32 operands, results, on;
     atom queue, library;
-    u32 wait, signal, after, attributes, note;
+    u32 wait, signal, after, effects, attributes, note;
     u64 cycle, slot;        /* UINT64_MAX: no slot */
 };
 

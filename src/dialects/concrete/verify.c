@@ -104,9 +104,9 @@ void concrete_verify(struct verifier *v)
     if (check_empty(&p))
         return;
     concrete_verify_place(&p);
+    concrete_verify_routes(&p);
     concrete_verify_chain(&p);
     concrete_verify_commands(&p);
-    concrete_verify_routes(&p);
     concrete_verify_tokens(&p);
     concrete_verify_queues(&p);
     if (!concrete_verify_order(&p) || p.disorder)

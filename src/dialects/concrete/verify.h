@@ -51,13 +51,16 @@ static inline bool bind_region(const struct plan *p, u32 bind, u32 *memory)
     return plan_find(p, CONCRETE_MEMORY, p->binds[bind]->memory, memory);
 }
 
+/* The ranks on which a command reads (SOURCE), or writes: of a routed transfer its end, of any other all of its ranks. */
+u32 plan_end(struct plan *p, u32 command, bool source);
+
 /* Ranks of a statement: known, and each once. ON is a FIELD_RANKS handle. */
 void concrete_verify_ranks(struct plan *p, const struct stmt *s, u32 on);
 
 void concrete_verify_place(struct plan *p);         /* devices, memory, bindings one by one */
 void concrete_verify_chain(struct plan *p);         /* against parent, target and deployment, where they are in the file */
-void concrete_verify_commands(struct plan *p);      /* each command by itself */
 void concrete_verify_routes(struct plan *p);        /* fills p->route */
+void concrete_verify_commands(struct plan *p);      /* each command by itself */
 void concrete_verify_queues(struct plan *p);        /* issue; fills p->previous */
 void concrete_verify_tokens(struct plan *p);        /* after, wait and signal; fills p->signaller */
 
@@ -74,7 +77,7 @@ void plan_dependencies(struct plan *p, u32 c, void (*visit)(struct plan *p, u32 
 /* What a binding is by its role in the parent, or in its own words. */
 struct life {
     bool from_start, to_end;        /* certain, whatever the commands do */
-    bool scratch;                   /* holds nothing before its first write */
+    bool scratch;                   /* holds nothing before its first write; never from_start */
     bool used;                      /* written so: from its first use to its last */
 };
 struct life plan_life(const struct plan *p, u32 bind);

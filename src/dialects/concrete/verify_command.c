@@ -73,14 +73,13 @@ static void check_library(struct plan *p, const struct concrete_command *c)
 /* ---- Queues ---- */
 
 /*
- * A rank that runs the command, and where a queue or region (on ON) is not. Ranks that are wrong in themselves are told
- * elsewhere, and what follows from them is not told.
+ * A rank of SET where a queue or region (on ON) is not. Ranks that are wrong in themselves are told elsewhere, and what
+ * follows from them is not told.
  */
-static bool is_beyond(struct plan *p, u32 command, u32 on, u32 *rank)
+static bool is_beyond(struct plan *p, u32 set, u32 on, u32 *rank)
 {
     bool empty = on && list_n(p->it, on) == 0;
-    return !empty && !rank_sets_differ(&p->ranks, p->set[command], ALL_RANKS, rank) &&
-           rank_sets_differ(&p->ranks, p->set[command], rank_set_of(&p->ranks, on), rank);
+    return !empty && !rank_sets_differ(&p->ranks, set, ALL_RANKS, rank) && rank_sets_differ(&p->ranks, set, rank_set_of(&p->ranks, on), rank);
 }
 
 static void check_queue(struct plan *p, u32 command)
@@ -115,24 +114,34 @@ static void check_queue(struct plan *p, u32 command)
                      stmt_text(p->it, &q->s), kind);
         verify_note(p->v, &q->s, NULL, kind, "a %s goes through a queue of kind `%s`", BODY(c),
                     concrete_queue_kind_enum.words[bodies[c->body].queue].text);
-    } else if (is_beyond(p, command, q->on, &rank)) {
+    } else if (is_beyond(p, p->set[command], q->on, &rank)) {
         verify_error(p->v, &c->s, "via", NULL, "concrete.queue.rank", "%s runs on rank %u, and %s is not there", stmt_text(p->it, &c->s), rank,
                      stmt_text(p->it, &q->s));
         verify_note(p->v, &q->s, "on", NULL, "the queue's ranks are here");
     }
 }
 
-/* ---- Buffers ---- */
+/* ---- Buffers: operands, results and effects ---- */
 
-static void check_region(struct plan *p, u32 command, atom name)
+/* The region of a buffer that the command uses on the ranks of SET is there. An unrouted transfer may have it at one end,
+ * and the host reaches all. */
+static void check_region(struct plan *p, u32 command, atom name, u32 set)
 {
     const struct concrete_command *c = p->commands[command];
     u32 memory, rank, bind = p->bind_of[name];
-    if (!bind || !bind_region(p, bind - 1, &memory) || !is_beyond(p, command, p->memories[memory]->on, &rank))
+    if (!bind || !bind_region(p, bind - 1, &memory) || c->body == CONCRETE_HOST_CALL || !is_beyond(p, set, p->memories[memory]->on, &rank))
+        return;
+    if (c->body == CONCRETE_TRANSFER && !p->route[command] && rank_sets_meet(&p->ranks, set, rank_set_of(&p->ranks, p->memories[memory]->on)))
         return;
     verify_error(p->v, &c->s, NULL, value_text(p->it, name), "concrete.command.device", "%s runs on rank %u, and %s is in %s, which is not there",
                  stmt_text(p->it, &c->s), rank, value_text(p->it, name), stmt_text(p->it, &p->memories[memory]->s));
     verify_note(p->v, &p->memories[memory]->s, "on", NULL, "the region's ranks are here");
+}
+
+static void tell_idle(struct plan *p, const struct concrete_command *c, const char *name)
+{
+    verify_error(p->v, &c->s, NULL, name, "concrete.command.buffers", "%s is a %s, and touches %s", stmt_text(p->it, &c->s), BODY(c), name);
+    verify_note_legal(p->v, "only launch, collective, transfer and host_call have buffers");
 }
 
 static void check_buffers(struct plan *p, u32 command)
@@ -143,13 +152,51 @@ static void check_buffers(struct plan *p, u32 command)
         const u32 *at = list_at(p->it, lists[l]);
         u32 n = list_n(p->it, lists[l]);
         if (n && !bodies[c->body].buffers) {
-            verify_error(p->v, &c->s, NULL, value_text(p->it, at[0]), "concrete.command.buffers", "%s is a %s, and touches %s", stmt_text(p->it, &c->s),
-                         BODY(c), value_text(p->it, at[0]));
-            verify_note_legal(p->v, "only launch, collective, transfer and host_call have buffers");
+            tell_idle(p, c, value_text(p->it, at[0]));
             return;
         }
-        for (u32 i = 0; i < n && (c->body == CONCRETE_LAUNCH || c->body == CONCRETE_COLLECTIVE); i++)
-            check_region(p, command, at[i]);
+        for (u32 i = 0; i < n; i++)
+            check_region(p, command, at[i], plan_end(p, command, l == 0));
+    }
+}
+
+/* ---- Effects ---- */
+
+static const char *ref_text(const struct plan *p, u32 ref)
+{
+    return ref_is_value(ref) ? value_text(p->it, ref_atom(ref)) : symbol_text(p->it, ref_atom(ref));
+}
+
+static void check_effect(struct plan *p, u32 command, u32 effect, u32 ref)
+{
+    const struct concrete_command *c = p->commands[command];
+    const struct stmt *to = item_ref(p->it, ref);
+    if (ref_is_value(ref)) {
+        check_region(p, command, ref_atom(ref), p->set[command]);
+        return;
+    }
+    if (!to)
+        return;
+    verify_error(p->v, &c->s, "effects", ref_text(p, ref), "concrete.effect.place", "`%s` acts on a binding, and %s is a %s",
+                 effect_enum.words[effect].text, ref_text(p, ref), stmt_entity(p->it, to)->keyword);
+    verify_note_legal(p->v, "to order commands, write `after`");
+}
+
+static void check_effects(struct plan *p, u32 command)
+{
+    const struct concrete_command *c = p->commands[command];
+    const u32 *at = list_at(p->it, c->effects);
+    u32 n = list_n(p->it, c->effects);
+    if (n && !bodies[c->body].buffers)
+        tell_idle(p, c, ref_text(p, at[1]));
+    for (u32 i = 0; i + 1 < n && bodies[c->body].buffers; i += 2) {
+        check_effect(p, command, at[i], at[i + 1]);
+        for (u32 k = i > 64 ? i - 64 : 0; k < i; k += 2)
+            if (at[k] == at[i] && at[k + 1] == at[i + 1]) {
+                verify_error(p->v, &c->s, "effects", ref_text(p, at[i + 1]), "concrete.effect.duplicate", "`%s %s` stands twice",
+                             effect_enum.words[at[i]].text, ref_text(p, at[i + 1]));
+                break;
+            }
     }
 }
 
@@ -181,6 +228,8 @@ void concrete_verify_commands(struct plan *p)
         concrete_verify_ranks(p, &c->s, c->on);
         check_queue(p, i);
         check_buffers(p, i);
+        if (c->effects)
+            check_effects(p, i);
         check_synchronization(p, c);
     }
 }

@@ -1,4 +1,4 @@
-/* Rules of what commands read and write: two that touch a binding are ordered when one writes, and what is read was written. */
+/* Rules of what commands read and write, by operands, results and effects: two that touch a binding are ordered when one writes, and what is read was written. */
 #include "dialects/concrete/verify.h"
 
 struct collector {
@@ -17,14 +17,13 @@ static void touch(struct collector *c, u32 command, u32 set, atom name, u8 kind)
         accesses_put(&c->p->accesses, bind - 1, command, set, kind);
 }
 
-/* A routed transfer reads where it starts and writes where it ends. */
-static u32 end_of_route(struct plan *p, u32 command, bool source)
+static void touch_effects(struct collector *c, u32 command)
 {
-    const struct concrete_route *r = p->route[command] ? p->routes[p->route[command] - 1] : NULL;
-    u32 device;
-    if (!r || !plan_find(p, CONCRETE_DEVICE, source ? r->source : r->destination, &device) || p->devices[device]->rank >= UINT32_MAX)
-        return p->set[command];
-    return rank_set_one(&p->ranks, (u32)p->devices[device]->rank);
+    struct plan *p = c->p;
+    const u32 *at = list_at(p->it, p->commands[command]->effects);
+    for (u32 i = 0; i + 1 < list_n(p->it, p->commands[command]->effects); i += 2)
+        if (ref_is_value(at[i + 1]) && access_of_effect(at[i]))
+            touch(c, command, p->set[command], ref_atom(at[i + 1]), access_of_effect(at[i]));
 }
 
 static void collect(struct collector *c)
@@ -33,10 +32,11 @@ static void collect(struct collector *c)
     for (u32 i = 0; i < p->n_commands; i++) {
         u32 command = order_at(&p->order, i);
         const struct concrete_command *s = p->commands[command];
-        bool routed = p->route[command] != 0;
-        u32 reads = routed ? end_of_route(p, command, true) : p->set[command], writes = routed ? end_of_route(p, command, false) : p->set[command];
+        u32 reads = plan_end(p, command, true), writes = plan_end(p, command, false);
         for (u32 k = 0; k < list_n(p->it, s->operands); k++)
             touch(c, command, reads, list_at(p->it, s->operands)[k], ACCESS_READ);
+        if (s->effects)
+            touch_effects(c, command);
         for (u32 k = 0; k < list_n(p->it, s->results); k++)
             touch(c, command, writes, list_at(p->it, s->results)[k], ACCESS_WRITE);
     }

@@ -1,6 +1,15 @@
 /* Rules of routes: the way of each transfer. A plan with slots routes every transfer; another may. */
 #include "dialects/concrete/verify.h"
 
+u32 plan_end(struct plan *p, u32 command, bool source)
+{
+    const struct concrete_route *r = p->route[command] ? p->routes[p->route[command] - 1] : NULL;
+    u32 device;
+    if (!r || !plan_find(p, CONCRETE_DEVICE, source ? r->source : r->destination, &device) || p->devices[device]->rank >= UINT32_MAX)
+        return p->set[command];
+    return rank_set_one(&p->ranks, (u32)p->devices[device]->rank);
+}
+
 static void check_endpoint(struct plan *p, const struct concrete_route *r, atom name, const char *field, u32 command, u32 *device)
 {
     const struct stmt *to = item_symbol(p->it, name);

@@ -109,13 +109,11 @@ static void touch(struct collector *c, u32 task, u32 set, atom name, u8 kind)
 
 static void touch_effects(struct collector *c, u32 task, u32 set)
 {
-    static const u8 kinds[] = { [EFFECT_READ] = ACCESS_READ, [EFFECT_WRITE] = ACCESS_WRITE, [EFFECT_UPDATE] = ACCESS_READ | ACCESS_WRITE,
-                                [EFFECT_ALLOCATE] = 0, [EFFECT_RANDOM] = ACCESS_READ | ACCESS_WRITE, [EFFECT_IO] = 0, [EFFECT_CALL] = 0 };
     const struct portable_task *t = c->p->tasks[task];
     const u32 *at = list_at(c->p->it, t->effects);
     for (u32 i = 0; i + 1 < list_n(c->p->it, t->effects); i += 2)
-        if (ref_is_value(at[i + 1]) && kinds[at[i]])
-            touch(c, task, set, ref_atom(at[i + 1]), kinds[at[i]]);
+        if (ref_is_value(at[i + 1]) && access_of_effect(at[i]))
+            touch(c, task, set, ref_atom(at[i + 1]), access_of_effect(at[i]));
 }
 
 static u32 endpoint(struct plan *p, const struct portable_task *t, u64 rank)
