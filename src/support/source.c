@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *read_all(int fd, char **text, size_t *size, size_t *cap)
+/* A device may never end: it is read for as long as a terminal might be typed at. */
+enum { LARGE_FILE = 32 << 20, RELEASE = 8 << 20, DEVICE_LIMIT = 64 << 20 };
+
+static const char *read_all(int fd, bool device, char **text, size_t *size, size_t *cap)
 {
     for (;;) {
         if (*cap - *size < 2) {
@@ -24,27 +27,48 @@ static const char *read_all(int fd, char **text, size_t *size, size_t *cap)
             *size += (size_t)n;
         else if (errno != EINTR)
             return strerror(errno);
+        if (device && *size > DEVICE_LIMIT)
+            return "it is a device, and gives more than 64 MiB";
         if (*size >= UINT32_MAX - 16)
             return "the file is larger than 4 GiB";
     }
 }
 
-enum { LARGE_FILE = 32 << 20, RELEASE = 8 << 20 };
+static const char *read_tail(int fd, char *at, size_t n, size_t offset)
+{
+    while (n) {
+        ssize_t got = pread(fd, at, n, (off_t)offset);
+        if (got == 0)
+            return "it became shorter while it was read";
+        if (got < 0 && errno != EINTR)
+            return strerror(errno);
+        if (got > 0) {
+            at += got;
+            offset += (size_t)got;
+            n -= (size_t)got;
+        }
+    }
+    return NULL;
+}
 
-/* A large regular file is mapped, not copied; a page behind it holds the NUL, if its last page is full. */
+/*
+ * A large regular file is mapped, not copied: its whole pages. What is left, less than a page, is read into a page of
+ * ours with the NUL behind it, so that a file that grows meanwhile can't overwrite that.
+ */
 static const char *map_file(int fd, size_t size, char **text, size_t *cap)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *cap = (size / page + 1) * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = size / page * page;
+    *cap = whole + page;
     char *at = mmap(NULL, *cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return strerror(errno);
-    if (mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    bool mapped = mmap(at, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) != MAP_FAILED;
+    const char *fault = mapped ? read_tail(fd, at + whole, size - whole, whole) : strerror(errno);
+    if (fault)
         munmap(at, *cap);
-        return strerror(errno);
-    }
-    *text = at;
-    return NULL;
+    else
+        *text = at;
+    return fault;
 }
 
 void source_release(const struct source *s, u32 offset, u32 *released)
@@ -64,11 +88,12 @@ const char *source_read(struct source *s, const char *path)
         return strerror(errno);
     struct stat st;
     size_t cap = 64 << 10, size = 0;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
+    bool known = !fstat(fd, &st), device = known && S_ISCHR(st.st_mode);
+    if (known && S_ISREG(st.st_mode) && st.st_size > 0)
         cap = (size_t)st.st_size + 2;
     bool large = cap > LARGE_FILE && cap < UINT32_MAX;
     char *text = large ? NULL : block_grow(NULL, 0, cap);
-    const char *fault = large ? map_file(fd, size = cap - 2, &text, &cap) : read_all(fd, &text, &size, &cap);
+    const char *fault = large ? map_file(fd, size = cap - 2, &text, &cap) : read_all(fd, device, &text, &size, &cap);
     if (!standard)
         close(fd);
     if (fault) {

@@ -86,6 +86,33 @@ START_TEST(what_cannot_be_read_says_why)
 }
 END_TEST
 
+START_TEST(a_large_file_that_grows_keeps_its_end)
+{
+    char *path = file_of((40 << 20) + 100);
+    struct source s;
+    ck_assert_ptr_null(source_read(&s, path));
+    FILE *f = fopen(path, "a");
+    for (int i = 0; i < 8192; i++)
+        putc('!', f);
+    ck_assert_int_eq(fclose(f), 0);
+    ck_assert_uint_eq(s.size, (40 << 20) + 100);
+    ck_assert_int_eq(s.text[s.size], '\0');
+    source_free(&s);
+    unlink(path);
+    free(path);
+}
+END_TEST
+
+START_TEST(a_device_that_does_not_end_is_refused)
+{
+    struct source s;
+    ck_assert_str_eq(source_read(&s, "/dev/zero"), "it is a device, and gives more than 64 MiB");
+    ck_assert_ptr_null(source_read(&s, "/dev/null"));
+    ck_assert_uint_eq(s.size, 0);
+    source_free(&s);
+}
+END_TEST
+
 static void assert_place(const char *text, u32 offset, u32 line, u32 column)
 {
     struct source s;
@@ -137,6 +164,8 @@ Suite *source_suite(void)
     tcase_add_test(c, what_was_read_of_a_large_file_can_be_read_again);
     tcase_add_test(c, a_pipe_is_read_to_its_end);
     tcase_add_test(c, what_cannot_be_read_says_why);
+    tcase_add_test(c, a_large_file_that_grows_keeps_its_end);
+    tcase_add_test(c, a_device_that_does_not_end_is_refused);
     tcase_add_test(c, lines_and_columns_count_from_one);
     tcase_add_test(c, columns_count_code_points);
     tcase_add_test(c, lines_of_a_part_go_on_from_the_whole);
