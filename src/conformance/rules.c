@@ -4,6 +4,13 @@
 const struct rule check_rules[] = {
     { "check.quantity", "A sum or product that a checker forms leaves 128 bits; it is refused, never rounded. Correct the facts, or name smaller sizes." },
 
+    { "check.lineage_coverage.proved", "What a program was derived from is all there again. Nothing is to mend." },
+    { "check.lineage_coverage.skipped", "Coverage that could not be proved, and why. Put the parent into the file, or write `from` where it is missing." },
+    { "check.lineage_coverage.lost", "Everything that a program is derived from is the source of something in it. Add what is missing, or name the source at what "
+      "is made of it." },
+    { "check.lineage_coverage.sort", "Steps are from steps, and places (values, buffers, bindings) from places. Name the right source, or write `generated from`." },
+    { "check.lineage_coverage.output", "What leaves the parent leaves the program derived from it. Make it an output." },
+
     { "check.resource_projection.proved", "What tasks require is what their work says. Nothing is to mend." },
     { "check.resource_projection.skipped", "Resources that could not be held against the work, and why. Add what the message misses." },
     { "check.resource_projection.compute", "A task requires as much compute as it has operations. Write that number, or leave `require` out." },
