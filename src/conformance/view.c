@@ -1,0 +1,211 @@
+#include "conformance/view.h"
+
+#include "dialects/concrete/concrete.h"
+#include "dialects/dist/dist.h"
+#include "dialects/portable/portable.h"
+
+const char *const step_work_words[STEP_WORK] = { "operations", "read", "write", "message" };
+const char *const step_kind_words[] = { "computation", "collective", "transfer", "order", "host call", "reshard" };
+
+/* ---- Reading ---- */
+
+static bool is_task(const struct item *it, const struct stmt *s)
+{
+    return stmt_entity(it, s)->flags & ENTITY_TASK;
+}
+
+static struct step read_dist(const struct dist_task *t)
+{
+    static const enum step_kind kinds[] = { [DIST_LOCAL] = STEP_COMPUTE, [DIST_COLLECTIVE] = STEP_COLLECTIVE, [DIST_TRANSFER] = STEP_TRANSFER,
+                                            [DIST_RESHARD] = STEP_RESHARD, [DIST_CONTROL] = STEP_ORDER };
+    return (struct step){ &t->s, kinds[t->body], dist_phase_enum.words[t->phase].text, t->operation, t->layer, t->operands, t->results,
+                          t->ranks, t->after, t->source, t->destination, t->work };
+}
+
+static struct step read_portable(const struct portable_task *t)
+{
+    static const enum step_kind kinds[] = { [PORTABLE_COMPUTE] = STEP_COMPUTE, [PORTABLE_COLLECTIVE] = STEP_COLLECTIVE,
+                                            [PORTABLE_TRANSFER] = STEP_TRANSFER, [PORTABLE_BARRIER] = STEP_ORDER, [PORTABLE_HOST] = STEP_HOST };
+    return (struct step){ &t->s, kinds[t->body], portable_phase_enum.words[t->phase].text, t->operation, t->layer, t->operands, t->results,
+                          t->ranks, t->after, t->source, t->destination, t->work };
+}
+
+static struct step read_concrete(const struct concrete_command *c)
+{
+    static const enum step_kind kinds[] = { [CONCRETE_LAUNCH] = STEP_COMPUTE, [CONCRETE_COLLECTIVE] = STEP_COLLECTIVE,
+                                            [CONCRETE_TRANSFER] = STEP_TRANSFER, [CONCRETE_BARRIER] = STEP_ORDER, [CONCRETE_SIGNAL] = STEP_ORDER,
+                                            [CONCRETE_WAIT] = STEP_ORDER, [CONCRETE_HOST_CALL] = STEP_HOST };
+    return (struct step){ &c->s, kinds[c->body], NULL, c->operation, 0, c->operands, c->results, c->on, c->after, UINT64_MAX, UINT64_MAX, NULL };
+}
+
+static struct step read_step(const struct item *it, const struct stmt *s)
+{
+    switch (it->kind->layer) {
+    case LAYER_DIST: return read_dist((const struct dist_task *)s);
+    case LAYER_PORTABLE: return read_portable((const struct portable_task *)s);
+    default: return read_concrete((const struct concrete_command *)s);
+    }
+}
+
+static bool is_serial(const struct item *it, const struct stmt *s)
+{
+    return it->kind->layer == LAYER_DIST ? s->entity == DIST_ORDER : it->kind->layer == LAYER_PORTABLE ? s->entity == PORTABLE_ORDER
+                                                                                                      : s->entity == CONCRETE_ORDER;
+}
+
+void view_read(struct view *v, const struct item *it, struct arena *arena)
+{
+    u32 names = it->ctx->names.n, n = 0;
+    *v = (struct view){ .it = it, .arena = arena };
+    for (u32 i = 0; i < it->n_stmts; i++)
+        n += is_task(it, it->stmts[i]);
+    v->steps = ARENA_ARRAY(arena, struct step, n + 1);
+    v->number = ARENA_ARRAY(arena, u32, names);
+    v->maker = ARENA_ARRAY(arena, u32, names);
+    memset(v->number, 0, names * sizeof *v->number);
+    memset(v->maker, 0, names * sizeof *v->maker);
+    for (u32 i = 0; i < it->n_stmts; i++) {
+        const struct stmt *s = it->stmts[i];
+        v->serial = v->serial || is_serial(it, s);
+        if (!is_task(it, s))
+            continue;
+        struct step step = v->steps[v->n++] = read_step(it, s);
+        v->number[s->name] = v->n;
+        for (u32 k = 0; k < list_n(it, step.results); k++)
+            v->maker[list_at(it, step.results)[k]] = v->n;
+        v->n_values += list_n(it, step.results) + list_n(it, step.operands);
+    }
+}
+
+bool view_find(const struct view *v, atom name, u32 *step)
+{
+    *step = v->number[name] - 1;
+    return v->number[name] != 0;
+}
+
+/* ---- Order ---- */
+
+struct visitor {
+    void (*visit)(void *state, u32 before, u32 after);
+    void *state;
+};
+
+static void visit_after(const struct view *v, u32 step, struct visitor *to)
+{
+    u32 before, after = v->steps[step].after;
+    for (u32 i = 0; i < list_n(v->it, after); i++)
+        if (view_find(v, ref_atom(list_at(v->it, after)[i]), &before))
+            to->visit(to->state, before, step);
+}
+
+static void visit_operands(const struct view *v, u32 step, struct visitor *to)
+{
+    u32 operands = v->steps[step].operands;
+    for (u32 i = 0; i < list_n(v->it, operands); i++) {
+        u32 maker = v->maker[list_at(v->it, operands)[i]];
+        if (maker && maker - 1 != step)
+            to->visit(to->state, maker - 1, step);
+    }
+}
+
+/* Who signals each token, by atom: number + 1. */
+static void visit_tokens(const struct view *v, struct visitor *to)
+{
+    u32 names = v->it->ctx->names.n, *signaller = ARENA_ARRAY(v->arena, u32, names);
+    memset(signaller, 0, names * sizeof *signaller);
+    for (u32 i = 0; i < v->n; i++) {
+        u32 tokens = ((const struct concrete_command *)v->steps[i].s)->signal;
+        for (u32 k = 0; k < list_n(v->it, tokens); k++)
+            signaller[ref_atom(list_at(v->it, tokens)[k])] = i + 1;
+    }
+    for (u32 i = 0; i < v->n; i++) {
+        u32 tokens = ((const struct concrete_command *)v->steps[i].s)->wait;
+        for (u32 k = 0; k < list_n(v->it, tokens); k++) {
+            u32 before = signaller[ref_atom(list_at(v->it, tokens)[k])];
+            if (before)
+                to->visit(to->state, before - 1, i);
+        }
+    }
+}
+
+/* Commands of an ordered queue, one behind the other: as `issue` lists them, or as they stand. */
+static void visit_queues(const struct view *v, struct visitor *to)
+{
+    const struct item *it = v->it;
+    u32 names = it->ctx->names.n, *last = ARENA_ARRAY(v->arena, u32, names);
+    memset(last, 0, names * sizeof *last);
+    for (u32 i = 0; i < it->n_stmts; i++) {
+        if (it->stmts[i]->entity != CONCRETE_ISSUE)
+            continue;
+        const struct concrete_issue *issue = (const struct concrete_issue *)it->stmts[i];
+        last[issue->queue] = UINT32_MAX;        /* its own list decides */
+        const struct concrete_queue *queue = (const struct concrete_queue *)item_symbol(it, issue->queue);
+        u32 a, b;
+        for (u32 k = 0; queue && queue->ordered && k + 1 < list_n(it, issue->commands); k++)
+            if (view_find(v, ref_atom(list_at(it, issue->commands)[k]), &a) && view_find(v, ref_atom(list_at(it, issue->commands)[k + 1]), &b))
+                to->visit(to->state, a, b);
+    }
+    for (u32 i = 0; i < v->n; i++) {
+        atom name = ((const struct concrete_command *)v->steps[i].s)->queue;
+        const struct concrete_queue *queue = name ? (const struct concrete_queue *)item_symbol(it, name) : NULL;
+        if (!queue || !queue->ordered || last[name] == UINT32_MAX)
+            continue;
+        if (last[name])
+            to->visit(to->state, last[name] - 1, i);
+        last[name] = i + 1;
+    }
+}
+
+static bool has_slots(const struct view *v)
+{
+    return v->it->kind->layer == LAYER_CONCRETE && v->n && ((const struct concrete_command *)v->steps[0].s)->cycle != UINT64_MAX;
+}
+
+void view_dependencies(const struct view *v, void (*visit)(void *state, u32 before, u32 after), void *state)
+{
+    struct visitor to = { visit, state };
+    bool concrete = v->it->kind->layer == LAYER_CONCRETE;
+    for (u32 i = 0; i < v->n; i++) {
+        if (v->serial && i)
+            visit(state, i - 1, i);
+        visit_after(v, i, &to);
+        if (!concrete)
+            visit_operands(v, i, &to);
+    }
+    if (concrete) {
+        visit_tokens(v, &to);
+        visit_queues(v, &to);
+    }
+}
+
+static void add_edge(void *state, u32 before, u32 after)
+{
+    order_add(state, before, after);
+}
+
+/* A slot's cycle is its level: the verifier has seen that all commands have one, in numbers that fit. */
+static bool order_by_slots(const struct view *v, struct order *o)
+{
+    u32 *level = ARENA_ARRAY(v->arena, u32, v->n);
+    for (u32 i = 0; i < v->n; i++) {
+        u64 cycle = ((const struct concrete_command *)v->steps[i].s)->cycle;
+        if (cycle > UINT32_MAX)
+            return false;
+        level[i] = (u32)cycle;
+    }
+    order_levels(o, v->arena, v->n, level);
+    return true;
+}
+
+bool view_order(const struct view *v, struct order *o)
+{
+    if (has_slots(v))
+        return order_by_slots(v, o);
+    if (v->serial) {
+        order_serial(o, v->arena, v->n);
+        return true;
+    }
+    order_begin(o, v->arena, v->n);
+    view_dependencies(v, add_edge, o);
+    return order_close(o);
+}
