@@ -44,8 +44,8 @@ static bool same_results(const struct item *a, u32 x, const struct item *b, u32 
     return true;
 }
 
-static bool same_field(const struct item *a, const struct stmt *s, const struct item *b, const struct stmt *t,
-                       const struct field *f)
+bool stmt_field_equal(const struct item *a, const struct stmt *s, const struct item *b, const struct stmt *t,
+                      const struct field *f)
 {
     switch ((enum field_kind)f->kind) {
     case FIELD_SYMBOL_NAME:
@@ -80,7 +80,7 @@ static bool same_stmt(const struct item *a, const struct stmt *s, const struct i
     if (s->entity != t->entity)
         return false;
     for (const struct field *f = stmt_entity(a, s)->fields; f->kind != FIELD_END; f++)
-        if (!same_field(a, s, b, t, f))
+        if (!stmt_field_equal(a, s, b, t, f))
             return false;
     return true;
 }

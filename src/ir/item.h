@@ -169,6 +169,10 @@ struct digest item_digest(struct item *it);
 /* NULL, or the first statement (or the header) that differs, named in *what (in the item's arena). */
 bool item_equal(const struct item *a, const struct item *b, const char **what);
 
+/* The same of one field of two statements of one entity. */
+bool stmt_field_equal(const struct item *a, const struct stmt *s, const struct item *b, const struct stmt *t,
+                      const struct field *f);
+
 /* ---- Files ---- */
 enum trivia_kind { TRIVIA_COMMENT, TRIVIA_BLANK };
 

@@ -325,6 +325,11 @@ static void out_fields(struct out *o, const struct item *it, const struct stmt *
     }
 }
 
+void print_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f)
+{
+    out_field(o, it, s, f);
+}
+
 void print_session_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f)
 {
     out_string(o, "  ");

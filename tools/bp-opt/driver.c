@@ -2,6 +2,7 @@
 
 #include "dialects/registry.h"
 
+#include "diff.h"
 #include "messages.h"
 #include "parts.h"
 #include "request.h"
@@ -23,6 +24,7 @@ static const struct {
     enum option option;
     enum status (*run)(struct driver *d);
 } modes[] = {
+    { OPT_DIFF, diff_run },
     { OPTIONS, run },
 };
 

@@ -37,6 +37,7 @@ struct driver {
     struct checks checks;       /* of --check */
     struct output output;
     atom item;                  /* of --item, 0: none */
+    atom item_to;               /* the second one of `--item=@a,@b`, for --diff; 0: none */
 };
 
 /* All of it; messages go to standard error, nothing to standard output unless all succeeded. */

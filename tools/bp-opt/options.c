@@ -164,11 +164,11 @@ static bool read_option(struct reader *r, struct arena *arena)
 
 static bool read_input(struct options *o, const char *word)
 {
-    if (o->input)
-        return usage_error("one input at a time: '%s' and '%s'", o->input, word);
     if (!*word)
         return usage_error("the name of the input is empty");
-    o->input = word;
+    if (o->second)
+        return usage_error("two inputs at most: '%s', '%s' and '%s'", o->input, o->second, word);
+    *(o->input ? &o->second : &o->input) = word;
     return true;
 }
 
@@ -194,6 +194,12 @@ static bool check_pairs(const struct options *o)
             return usage_error("%s%s and %s%s exclude each other", "--", option_rows[a].name,
                                b == OPT_PASS ? "pass flags" : strlen(option_rows[b].name) > 1 ? "--" : "-", option_rows[b].name);
     }
+    if (o->second && !o->on[OPT_DIFF])
+        return usage_error("one input at a time: '%s' and '%s'", o->input, o->second);
+    if (o->on[OPT_DIFF] && options_have_passes(o))
+        return usage_error("--diff compares files as they are: run the passes first");
+    if (o->on[OPT_DIFF] && !o->second && !o->on[OPT_ITEM])
+        return usage_error("--diff takes two files, or two items of one: --item=@a,@b");
     bool report = o->on[OPT_DIGEST] || o->on[OPT_SUMMARY];
     if (report && o->on[OPT_OUTPUT] && !strcmp(o->text[OPT_OUTPUT], "-"))
         return usage_error("--%s and the text can't both go to standard output", o->on[OPT_DIGEST] ? "digest" : "summary");

@@ -40,6 +40,7 @@ struct argument {
 
 struct options {
     const char *input;          /* "-" when none was named */
+    const char *second;         /* of --diff, or NULL */
     bool on[OPTIONS];           /* given, and not as `=0`; --verify-each is on by default */
     const char *text[OPTIONS];  /* the value as written, or NULL */
     u32 number[OPTIONS];        /* of numbers; of choices the word's position, 0 when not given */

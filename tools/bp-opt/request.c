@@ -45,24 +45,39 @@ static void dump_pipeline(const struct driver *d)
     out_free(&o);
 }
 
-/* `@name`, `name` or `@"any name"`. */
-static bool parse_item(struct driver *d)
+/* `@name`, `name` or `@"any name"` from *TEXT on, which is moved behind it. */
+static atom read_name(struct driver *d, const char **text, const char **fault)
+{
+    const char *from = *text + (**text == '@'), *to = from;
+    bool quoted = *from == '"', pair = d->options->on[OPT_DIFF];
+    for (to += quoted; *to && (quoted ? *to != '"' : !(pair && *to == ',')); to++)
+        to += quoted && to[0] == '\\' && to[1];
+    *text = to + (quoted && *to);
+    if (!quoted)
+        return intern(&d->ctx.names, from, (size_t)(to - from));
+    if (!*to || to == from + 1) {
+        *fault = "its quote is not closed, or empty";
+        return 0;
+    }
+    return text_unquote(&d->ctx, from, to + 1, fault);
+}
+
+bool request_item(struct driver *d)
 {
     const char *text = d->options->text[OPT_ITEM], *fault = NULL;
     if (!text)
         return true;
-    text += *text == '@';
-    size_t n = strlen(text);
-    if (*text != '"')
-        d->item = intern(&d->ctx.names, text, n);
-    else if (n < 3 || text[n - 1] != '"')
-        fault = "its quote is not closed, or empty";
-    else
-        d->item = text_unquote(&d->ctx, text, text + n, &fault);
+    d->item = read_name(d, &text, &fault);
+    if (!fault && *text == ',' && d->options->on[OPT_DIFF]) {
+        text++;
+        d->item_to = read_name(d, &text, &fault);
+    }
+    if (!fault && *text)
+        fault = "something follows the name";
     return !fault || usage_error("option '--item': %s", fault);
 }
 
-static bool check_output(struct driver *d)
+bool request_output(struct driver *d)
 {
     const char *fault = output_check(&d->output, d->options->text[OPT_OUTPUT], &d->arena);
     return !fault || cannot_write(d, &d->output, fault);
@@ -89,7 +104,7 @@ static bool read_sources(struct driver *d)
 bool request_prepare(struct driver *d)
 {
     if (!parse_pipeline(d) || !printer_check(d->options, &d->arena) || !checks_choose(&d->checks, d->options, &d->arena) ||
-        !parse_item(d) || !check_output(d) || !read_sources(d))
+        !request_item(d) || !request_output(d) || !read_sources(d))
         return false;
     if (d->options->on[OPT_DUMP_PASS_PIPELINE])
         dump_pipeline(d);

@@ -7,4 +7,8 @@
 /* Reads the sources, too. False: reported, the exit status is 2. */
 bool request_prepare(struct driver *d);
 
+/* Steps of it: d->item from --item, d->output from -o. */
+bool request_item(struct driver *d);
+bool request_output(struct driver *d);
+
 #endif
