@@ -280,9 +280,10 @@ static void check_operation(struct verifier *v, const struct stmt *s, const stru
     const struct operation *op = context_operation(v->ctx, name);
     const struct interned *text = &v->ctx->names.atoms[name];
     const char *dot = memchr(text->text, '.', text->length);
-    if (!dot || (op && op->layers & IN(v->item->kind->layer)))
+    bool collective = !dot && v->item->kind->layer != LAYER_MODEL;      /* words that the dialect's verifier knows */
+    if (collective || (op && op->layers & IN(v->item->kind->layer)))
         return;
-    for (u32 i = 0; i < COUNT(targets); i++)
+    for (u32 i = 0; dot && i < COUNT(targets); i++)
         if (strlen(targets[i]) == (size_t)(dot - text->text) && !strncasecmp(targets[i], text->text, strlen(targets[i])) &&
             v->item->kind->layer < LAYER_CONCRETE) {
             verify_error(v, s, NULL, context_text(v->ctx, name), "ir.operation.target",
@@ -299,6 +300,8 @@ static void check_operation(struct verifier *v, const struct stmt *s, const stru
             if ((*d)->operations[i].layers & IN(v->item->kind->layer))
                 names[n++] = (*d)->operations[i].name;
     const char *word = context_text(v->ctx, name), *near = nearest_name(word, names, n);
+    if (!near && !dot)
+        near = nearest_name(arena_format(&v->scratch, "model.%s", word), names, n);
     if (op)
         verify_error(v, s, NULL, word, "ir.operation.layer", "`%s` can't stand in a %s", word, v->item->kind->name);
     else
