@@ -29,6 +29,7 @@ const struct rule pass_rules[] = {
     { "pass.bind.capacity", "The plan's buffers do not fit into a device. Lower what the notes list, or give more memory." },
     { "pass.bind.symbolic", "A binding needs numbers. Replace the symbols first." },
     { "pass.quantity", "A quantity leaves 128 bits or is not whole; it is refused, never rounded." },
+    { "pass.sum", "A sum leaves 128 bits; it is refused, never rounded." },
     { "pass.name.clash", "An item that a pass derives or takes from a session file has the name of one that the file has already. Rename one." },
     { "pass.gate", "The commit gate can't prove the output of a pass. It is a fault of the pass; nothing was published." },
     { "pass.internal", "A pass broke its contract. It is a fault of bp-opt; nothing was published." },

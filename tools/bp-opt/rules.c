@@ -12,7 +12,6 @@ static const struct rule rules[] = {
     { "driver.item.unknown", "The file has no item of the name that --item gives. Write one that it has." },
     { "driver.session.layer", "A file of --session holds session items only. Put programs into the input." },
     { "driver.pass.options", "The text behind a pass's flag is one list of options: `--PASS='strategy=@x strategy.tensor=4'`. Close what it opens." },
-    { "driver.summary.sum", "A sum leaves 128 bits; it is refused, never rounded." },
     { "driver.split.near_miss", "Only a line that is the marker, `// -----`, splits a file. Write it with five dashes, or take it away." },
     { "driver.expectation.unexpected", "A message came that no expectation allows. Add one, or mend the input." },
     { "driver.expectation.missing", "No message came that this expectation asks for. A note says so when it came on another line." },

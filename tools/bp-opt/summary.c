@@ -4,9 +4,8 @@
 #include "ir/json.h"
 #include "ir/print.h"
 #include "passes/ledger.h"
+#include "passes/sums.h"
 #include "passes/training_report.h"
-
-#include "sums.h"
 
 /* What the numbers stand for; a reader must not have to guess. */
 static const char scope[] = "one rank, each task once; message is the payload of one group";

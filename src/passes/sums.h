@@ -1,6 +1,9 @@
-/* The sums that a summary shows; read through the dialects' tables, so that a new layer with tasks has one too. */
-#ifndef BP_OPT_SUMS_H
-#define BP_OPT_SUMS_H
+/*
+ * What the tasks and the buffers of an item add up to; read through the dialects' tables, so that a new layer with tasks
+ * has sums too.
+ */
+#ifndef PASSES_SUMS_H
+#define PASSES_SUMS_H
 
 #include "ir/item.h"
 
@@ -22,7 +25,7 @@ struct sums {
     struct sum total;
 };
 
-/* Of the tasks: by phase and body, the facts of `work`. N_FACTS 0: the layer has no such tasks. */
+/* Of the tasks: by phase and body, the facts of `work`. N_FACTS 0: the layer has no such tasks. False: reported. */
 bool sums_of_tasks(struct sums *s, const struct item *it, struct arena *arena);
 
 /* Of the buffers: by role and storage, `size`. The same. */

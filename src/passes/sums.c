@@ -1,4 +1,4 @@
-#include "sums.h"
+#include "passes/sums.h"
 
 /* Where the fields of one entity lie. */
 struct grouping {
@@ -40,7 +40,7 @@ static bool overflows(const struct item *it, const struct stmt *s, const struct 
 {
     struct context *ctx = it->ctx;
     struct loc at = it->src && s->begin != NO_PLACE ? ctx->locate(it, s, f->name, NULL) : (struct loc){ 0 };
-    return diag_error(ctx->diags, at, "driver.summary.sum", "the sum of %s in @%s leaves 128 bits", f->name,
+    return diag_error(ctx->diags, at, "pass.sum", "the sum of %s in @%s leaves 128 bits", f->name,
                       context_text(ctx, it->name));
 }
 
