@@ -248,14 +248,18 @@ u32 item_attribute(const struct item *it, u32 attributes, atom name)
     return 0;
 }
 
+struct digest item_digest_now(const struct item *it)
+{
+    struct out o;
+    out_digest(&o);
+    print_item(&o, it);
+    return digest_finish(&o);
+}
+
 struct digest item_digest(struct item *it)
 {
-    if (digest_is_none(it->digest)) {
-        struct out o;
-        out_digest(&o);
-        print_item(&o, it);
-        it->digest = digest_finish(&o);
-    }
+    if (digest_is_none(it->digest))
+        it->digest = item_digest_now(it);
     return it->digest;
 }
 

@@ -166,6 +166,9 @@ u32 item_attribute(const struct item *it, u32 attributes, atom name);
 /* Digest of the canonical text: what `xxhsum -H2` prints for `bp-opt --canonical --item=@name`. Computed once. */
 struct digest item_digest(struct item *it);
 
+/* The same, computed again: what the item says now, whatever was computed before. */
+struct digest item_digest_now(const struct item *it);
+
 /* NULL, or the first statement (or the header) that differs, named in *what (in the item's arena). */
 bool item_equal(const struct item *a, const struct item *b, const char **what);
 

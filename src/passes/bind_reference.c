@@ -372,14 +372,22 @@ static bool run(struct pass_run *r)
     return true;
 }
 
+static const struct relation relations[] = {
+    { "task", "command", LINEAGE_LOWERED, "name, body, operation, operands, results, ranks and order" },
+    { "buffer", "bind", LINEAGE_LOWERED, "name, bytes and alignment" },
+    { NULL, NULL, LINEAGE_NONE, NULL },
+};
+
+static const struct analysis *const preserves[] = { &engine_counts, &buffer_totals, NULL };
+
 const struct pass bind_reference_slot = {
     .name = "bind-reference-slot", .revision = 1, .from = LAYER_PORTABLE, .to = LAYER_CONCRETE,
-    .bindings = NEEDS(BIND_TARGET) | NEEDS(BIND_DEPLOYMENT), .suffix = "slot", .run = run, .gate = bind_reference_gate,
+    .bindings = NEEDS(BIND_TARGET) | NEEDS(BIND_DEPLOYMENT), .suffix = "slot", .relations = relations, .preserves = preserves, .run = run, .gate = bind_reference_gate,
     .doc = "Binds a plan to a target with issue slots: command i in cycle i.",
 };
 
 const struct pass bind_reference_queue = {
     .name = "bind-reference-queue", .revision = 1, .from = LAYER_PORTABLE, .to = LAYER_CONCRETE,
-    .bindings = NEEDS(BIND_TARGET) | NEEDS(BIND_DEPLOYMENT), .suffix = "queue", .run = run, .gate = bind_reference_gate,
+    .bindings = NEEDS(BIND_TARGET) | NEEDS(BIND_DEPLOYMENT), .suffix = "queue", .relations = relations, .preserves = preserves, .run = run, .gate = bind_reference_gate,
     .doc = "Binds a plan to a target with one queue for each kind of command.",
 };

@@ -36,6 +36,47 @@ bool gate_is_from(const struct pass_run *r, const struct stmt *s, u8 kind, u32 r
            gate_refuse(r, r->output, s, "it is not declared to be from its source");
 }
 
+/* ---- Relations ---- */
+
+/* What a contract calls an entity: values have many keywords, one for each role. */
+static const char *kind_of(const struct item *it, const struct stmt *s)
+{
+    const struct entity *e = stmt_entity(it, s);
+    return e->flags & ENTITY_ROLE_KEYWORD ? "value" : e->keyword;
+}
+
+/* Counts a relation that the contract declares. */
+static bool is_declared(const struct pass_run *r, const struct stmt *target, enum lineage_kind kind, const struct stmt *source)
+{
+    const char *from = source ? kind_of(r->input, source) : "nothing", *to = kind_of(r->output, target);
+    const struct relation *row = r->pass->relations;
+    for (u32 i = 0; row && row[i].target; i++)
+        if (row[i].kind == kind && !strcmp(row[i].source, from) && !strcmp(row[i].target, to)) {
+            r->proven[i]++;
+            return true;
+        }
+    const char *word = lineage_enum.words[kind].text;
+    return gate_refuse(r, r->output, target, "its lineage is not declared: no relation of the contract makes a %s %s%sfrom a %s", to, word,
+                       *word ? " " : "", from);
+}
+
+/* The sources of one target are of one kind. */
+static bool relate(const struct pass_run *r, const struct stmt *s)
+{
+    const struct item *out = r->output, *in = r->input;
+    const struct stmt *first = NULL;
+    for (u32 i = 0; i < list_n(out, s->lineage); i++) {
+        u32 ref = list_at(out, s->lineage)[i];
+        const struct stmt *source = item_ref(in, ref);
+        if (!source)
+            return gate_refuse(r, out, s, "its source %s is not in the input", context_text(r->ctx, ref_atom(ref)));
+        first = first ? first : source;
+        if (strcmp(kind_of(in, first), kind_of(in, source)))
+            return gate_refuse(r, out, s, "its sources are of two kinds: %s and %s", kind_of(in, first), kind_of(in, source));
+    }
+    return is_declared(r, s, s->lineage_kind, first);
+}
+
 /* Marks in COVERED (by atom, @ and % apart) what the output's lineage names. */
 static bool mark(const struct pass_run *r, const struct stmt *s, u8 *covered)
 {
@@ -43,14 +84,14 @@ static bool mark(const struct pass_run *r, const struct stmt *s, u8 *covered)
     bool value = stmt_entity(out, s)->flags & ENTITY_VALUE;
     if (s->lineage_kind == LINEAGE_NONE && value && item_value(r->input, s->name)) {
         covered[s->name] |= 2;
-        return true;
+        return is_declared(r, s, LINEAGE_LOWERED, item_value(r->input, s->name));
     }
     if (s->lineage_kind == LINEAGE_NONE)
         return !(stmt_entity(out, s)->flags & ENTITY_LINEAGE) || s->is_result || gate_refuse(r, out, s, "no lineage is declared");
+    if (!relate(r, s))
+        return false;
     for (u32 i = 0; i < list_n(out, s->lineage); i++) {
         u32 ref = list_at(out, s->lineage)[i];
-        if (!item_ref(r->input, ref))
-            return gate_refuse(r, out, s, "its source %s is not in the input", context_text(r->ctx, ref_atom(ref)));
         covered[ref_atom(ref)] |= ref_is_value(ref) ? 2 : 1;
     }
     return true;
@@ -64,11 +105,20 @@ static bool is_covered(const struct pass_run *r, const struct stmt *s, const u8 
     return gate_refuse(r, r->input, s, "nothing in the output is from it");
 }
 
+u32 relation_count(const struct pass *p)
+{
+    u32 n = 0;
+    while (p->relations && p->relations[n].target)
+        n++;
+    return n;
+}
+
 bool cover_check(const struct pass_run *r)
 {
     u32 n = r->ctx->names.n;
     u8 *covered = block_grow(NULL, 0, n);
     bool good = true;
+    memset(r->proven, 0, relation_count(r->pass) * sizeof *r->proven);
     for (u32 i = 0; good && i < r->output->n_stmts; i++)
         good = mark(r, r->output->stmts[i], covered);
     for (u32 i = 0; good && i < r->input->n_stmts; i++)

@@ -1,12 +1,18 @@
-/* The part of the commit gate that no relation needs to say: lineage exists, and every source is covered. */
+/* The part of the commit gate that needs no formula: lineage is what the contract declares, and covers every source. */
 #ifndef PASSES_COVER_H
 #define PASSES_COVER_H
 
 #include "passes/pass.h"
 
-/* Every entity of the output that needs lineage has sources that exist in the input, and every value and task of the
- * input is the source of something. False: reported as a fault of the pass. */
+/*
+ * Every entity of the output that needs lineage has sources that exist in the input, of one kind, in a relation that the
+ * contract declares; and every value and task of the input is the source of something. Counts in r->proven. False:
+ * reported as a fault of the pass.
+ */
 bool cover_check(const struct pass_run *r);
+
+/* Rows of the contract's relations. */
+u32 relation_count(const struct pass *p);
 
 /* A gate's refusal: names the pass, the entity and what does not hold. Always false. */
 bool gate_refuse(const struct pass_run *r, const struct item *it, const struct stmt *s, const char *format, ...) PRINTF_LIKE(4, 5);

@@ -6,6 +6,7 @@
 #include "passes/emit.h"
 #include "passes/passes.h"
 #include "passes/spec.h"
+#include "passes/training_report.h"
 #include "transformer/block.h"
 #include "transformer/contract.h"
 
@@ -315,7 +316,10 @@ static bool run(struct pass_run *r)
                           expr_status_text(fault.status));
     emit_symbols(&d);
     emit_program_facts(&d, b);
-    return emit_chain(&d, b);
+    if (!emit_chain(&d, b))
+        return false;
+    training_report_publish(r);
+    return true;
 }
 
 static const struct pass_option options[] = {
@@ -323,10 +327,19 @@ static const struct pass_option options[] = {
     { NULL, NULL },
 };
 
+static const struct relation relations[] = {
+    { "op", "task", LINEAGE_LOWERED, "the work of every phase: operations, bytes, messages" },
+    { "op", "memory", LINEAGE_LOWERED, "the memory of a block" },
+    { "value", "value", LINEAGE_LOWERED, "type and role, split over the ranks" },
+    { NULL, NULL, LINEAGE_NONE, NULL },
+};
+
+static const struct analysis *const produces[] = { &training_totals, NULL };
+
 const struct pass distribute_transformer_training = {
     .name = "distribute-transformer-training", .revision = 1, .from = LAYER_MODEL, .to = LAYER_DIST,
     .bindings = NEEDS(BIND_WORKLOAD) | NEEDS(BIND_STRATEGY), .operation = "transformer.decoder_training", .suffix = "block",
-    .options = options,
+    .options = options, .relations = relations, .produces = produces,
     .run = run, .gate = distribute_transformer_training_gate,
     .doc = "One block of a decoder under training, as the chain of tasks of one tensor-parallel group.",
 };

@@ -273,8 +273,17 @@ static bool run(struct pass_run *r)
     return good;
 }
 
+static const struct relation relations[] = {
+    { "task", "task", LINEAGE_LOWERED, "name, work, phase, layer, order, ranks and values" },
+    { "memory", "buffer", LINEAGE_LOWERED, "the memory of the heaviest stage" },
+    { "value", "buffer", LINEAGE_LOWERED, "bytes on one rank, role" },
+    { NULL, NULL, LINEAGE_NONE, NULL },
+};
+
+static const struct analysis *const preserves[] = { &work_totals, &engine_counts, &training_totals, NULL };
+
 const struct pass plan_transformer_training = {
     .name = "plan-transformer-training", .revision = 1, .from = LAYER_DIST, .to = LAYER_PORTABLE,
-    .bindings = NEEDS(BIND_STRATEGY), .suffix = "plan", .run = run, .gate = plan_transformer_training_gate,
+    .bindings = NEEDS(BIND_STRATEGY), .suffix = "plan", .relations = relations, .preserves = preserves, .run = run, .gate = plan_transformer_training_gate,
     .doc = "Exact work and needs of a training chain, and the buffers of the heaviest pipeline stage.",
 };

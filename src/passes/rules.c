@@ -31,6 +31,8 @@ const struct rule pass_rules[] = {
     { "pass.quantity", "A quantity leaves 128 bits or is not whole; it is refused, never rounded." },
     { "pass.sum", "A sum leaves 128 bits; it is refused, never rounded." },
     { "pass.name.clash", "An item that a pass derives or takes from a session file has the name of one that the file has already. Rename one." },
+    { "pass.contract", "A pass's contract is not whole, contradicts itself, or does not take such an item. It is a fault of the pass." },
+    { "pass.analysis.missing", "A pass requires an analysis of its input that no one has made. Put the pass in front that produces it." },
     { "pass.gate", "The commit gate can't prove the output of a pass. It is a fault of the pass; nothing was published." },
     { "pass.internal", "A pass broke its contract. It is a fault of bp-opt; nothing was published." },
 };

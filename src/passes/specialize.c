@@ -178,8 +178,18 @@ static const struct pass_option options[] = {
     { NULL, NULL },
 };
 
+static const struct relation relations[] = {
+    { "task", "task", LINEAGE_PRESERVED, "every field, with numbers for symbols" },
+    { "value", "value", LINEAGE_PRESERVED, "every field, with numbers for symbols" },
+    { "memory", "memory", LINEAGE_PRESERVED, "every fact, with numbers for symbols" },
+    { NULL, NULL, LINEAGE_NONE, NULL },
+};
+
+static const struct analysis *const preserves[] = { &engine_counts, NULL };
+
 const struct pass specialize = {
     .name = "specialize", .revision = 1, .from = LAYER_DIST, .to = LAYER_DIST, .suffix = "at", .options = options,
+    .relations = relations, .preserves = preserves,
     .run = run, .gate = specialize_gate,
     .doc = "Numbers for the symbols of a distributed program; every fact is evaluated exactly.",
 };

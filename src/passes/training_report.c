@@ -361,3 +361,27 @@ void training_report_json(struct out *o, const struct training_report *r)
     json_conventions(o, r);
     json_korthikanti(o, r);
 }
+
+/* ---- As an analysis ---- */
+
+static void print_report(struct out *o, const struct context *ctx, const void *value)
+{
+    const struct training_report *r = value;
+    (void)ctx;
+    if (r->block)
+        training_report_json(o, r);
+    out_char(o, '\n');
+}
+
+const struct analysis training_totals = {
+    .name = "training.totals", .bindings = NEEDS(BIND_WORKLOAD) | NEEDS(BIND_STRATEGY), .print = print_report,
+    .doc = "What a training block means for a pipeline stage and an iteration; from the model and the session.",
+};
+
+void training_report_publish(struct pass_run *r)
+{
+    struct training_report *report = ARENA_NEW(r->arena, struct training_report);
+    if (!training_report_of(report, r->input, r->output, r->module))
+        report->block = NULL;
+    pass_publish(r, &training_totals, report);
+}

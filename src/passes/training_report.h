@@ -28,6 +28,9 @@ bool training_report_of(struct training_report *out, const struct item *model, c
 
 void training_report_text(struct out *o, const struct training_report *r);
 
+/* For a pass that makes such a program: the value of training_totals. One whose `block` is NULL leaves 128 bits. */
+void training_report_publish(struct pass_run *r);
+
 /* Members of an object, each behind a comma. */
 void training_report_json(struct out *o, const struct training_report *r);
 

@@ -89,21 +89,19 @@ bool checks_module(struct checks *c, const struct module *m, atom only)
     return good;
 }
 
-static bool after(void *state, const struct step *step, const struct item *input, const struct item *output,
-                  const struct module *m)
+static bool after(void *state, const struct checkpoint *c)
 {
+    const struct module *m = c->module;
     struct module with = *m;        /* the output isn't in it yet; the list is copied, as a longer one */
-    (void)step;
-    (void)input;
-    with.items = ARENA_ARRAY(&output->ctx->arena, struct item *, m->n + 1);
+    with.items = ARENA_ARRAY(&c->output->ctx->arena, struct item *, m->n + 1);
     memcpy(with.items, m->items, m->n * sizeof *m->items);
-    with.items[with.n++] = (struct item *)output;
-    return check_item(state, output, &with);
+    with.items[with.n++] = (struct item *)c->output;
+    return check_item(state, c->output, &with);
 }
 
 struct observer checks_observer(struct checks *c)
 {
-    return (struct observer){ c, NULL, after, NULL };
+    return (struct observer){ .name = "--check", .state = c, .after = after };
 }
 
 void checks_end(struct checks *c, struct context *ctx)

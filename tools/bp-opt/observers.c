@@ -44,11 +44,11 @@ static void dump(const struct printer *p, const char *when, bool failed, const s
     out_free(&o);
 }
 
-static bool before(void *state, const struct step *step, const struct item *input, const struct module *m)
+static bool before(void *state, const struct checkpoint *c)
 {
     const struct printer *p = state;
-    if (p->options->on[OPT_PRINT_IR_BEFORE_ALL] || names_pass(p->options, OPT_PRINT_IR_BEFORE, step->pass->name))
-        dump(p, "Before", false, step, input, input, m);
+    if (p->options->on[OPT_PRINT_IR_BEFORE_ALL] || names_pass(p->options, OPT_PRINT_IR_BEFORE, c->step->pass->name))
+        dump(p, "Before", false, c->step, c->input, c->input, c->module);
     return true;
 }
 
@@ -58,43 +58,49 @@ static bool changed(const struct item *input, const struct item *output)
     return !digest_equal(item_digest((struct item *)input), item_digest((struct item *)output));
 }
 
-static bool after(void *state, const struct step *step, const struct item *input, const struct item *output,
-                  const struct module *m)
+static bool after(void *state, const struct checkpoint *c)
 {
     const struct printer *p = state;
     const struct options *o = p->options;
-    bool named = o->on[OPT_PRINT_IR_AFTER_ALL] || names_pass(o, OPT_PRINT_IR_AFTER, step->pass->name);
-    if (o->on[OPT_PRINT_IR_AFTER_CHANGE] ? changed(input, output) && (named || !o->on[OPT_PRINT_IR_AFTER]) : named)
-        dump(p, "After", false, step, input, output, m);
+    bool named = o->on[OPT_PRINT_IR_AFTER_ALL] || names_pass(o, OPT_PRINT_IR_AFTER, c->step->pass->name);
+    if (o->on[OPT_PRINT_IR_AFTER_CHANGE] ? changed(c->input, c->output) && (named || !o->on[OPT_PRINT_IR_AFTER]) : named)
+        dump(p, "After", false, c->step, c->input, c->output, c->module);
     return true;
 }
 
-static void failed(void *state, const struct step *step, const struct item *input, const struct item *output)
+static void failed(void *state, const struct checkpoint *c)
 {
     const struct printer *p = state;
     if (p->options->on[OPT_PRINT_IR_AFTER_FAILURE])
-        dump(p, "After", true, step, input, output && output->n_stmts ? output : input, NULL);
+        dump(p, "After", true, c->step, c->input, c->output && c->output->n_stmts ? c->output : c->input, NULL);
+}
+
+bool printer_prints(const struct options *o)
+{
+    static const enum option asks[] = { OPT_PRINT_IR_BEFORE, OPT_PRINT_IR_AFTER, OPT_PRINT_IR_BEFORE_ALL, OPT_PRINT_IR_AFTER_ALL,
+                                        OPT_PRINT_IR_AFTER_CHANGE, OPT_PRINT_IR_AFTER_FAILURE };
+    for (u32 i = 0; i < COUNT(asks); i++)
+        if (o->on[asks[i]])
+            return true;
+    return false;
 }
 
 struct observer print_observer(struct printer *p)
 {
-    return (struct observer){ p, before, after, failed };
+    return (struct observer){ "--print-ir", p, before, after, failed };
 }
 
-static bool follow(void *state, const struct step *step, const struct item *input, const struct item *output,
-                   const struct module *m)
+static bool follow(void *state, const struct checkpoint *c)
 {
     atom *name = state;
-    (void)step;
-    (void)m;
-    if (input->name == *name)
-        *name = output->name;
+    if (c->input->name == *name)
+        *name = c->output->name;
     return true;
 }
 
 struct observer follow_observer(atom *name)
 {
-    return (struct observer){ name, NULL, follow, NULL };
+    return (struct observer){ .name = "--item", .state = name, .after = follow };
 }
 
 static bool check_names(const char *list, struct arena *arena)

@@ -5,6 +5,9 @@
 #include "options.h"
 #include "passes/pass.h"
 
+/* True when some option asks for print_observer. */
+bool printer_prints(const struct options *o);
+
 struct printer {
     const struct options *options;
 };

@@ -26,15 +26,23 @@ static bool run_passes(struct driver *d, struct part *part)
 {
     const struct options *o = d->options;
     struct printer printer = { o };
-    struct observer observers[] = { print_observer(&printer), follow_observer(&part->item), checks_observer(&d->checks),
-                                    summary_observer(&part->summaries) };
+    struct observer observers[8];       /* each is held to what it watches, which costs a print: only those that are needed */
+    u32 n = 0;
+    if (printer_prints(o))
+        observers[n++] = print_observer(&printer);
+    if (part->item)
+        observers[n++] = follow_observer(&part->item);
+    if (d->checks.n)
+        observers[n++] = checks_observer(&d->checks);
+    if (o->on[OPT_SUMMARY])
+        observers[n++] = summary_observer(&part->summaries);
     struct run_options run = {
         .verify_each = o->on[OPT_VERIFY_EACH],
         .keep_sources = o->on[OPT_KEEP_SOURCES],
         .verify_replay = o->on[OPT_VERIFY_REPLAY],
         .only = part->item,
         .observers = observers,
-        .n_observers = COUNT(observers) - !o->on[OPT_SUMMARY],
+        .n_observers = n,
     };
     return pipeline_run(&part->module, &d->session, &d->pipeline, &run);
 }

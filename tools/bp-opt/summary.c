@@ -283,19 +283,18 @@ bool checkpoints_cover(const struct checkpoints *c, atom name)
     return false;
 }
 
-static bool after(void *state, const struct step *step, const struct item *input, const struct item *output, const struct module *m)
+static bool after(void *state, const struct checkpoint *done)
 {
     struct checkpoints *c = state;
-    (void)step;
-    if (!summary_covers(output))
+    if (!summary_covers(done->output))
         return true;
     out_string(&c->text, c->n && !c->json ? "\n" : "");
-    *VEC_PUSH(c->names, c->n, c->cap) = output->name;
-    c->good = summary_print(&c->text, (struct item *)output, input, m, c->json) && c->good;
+    *VEC_PUSH(c->names, c->n, c->cap) = done->output->name;
+    c->good = summary_print(&c->text, (struct item *)done->output, done->input, done->module, c->json) && c->good;
     return c->good;
 }
 
 struct observer summary_observer(struct checkpoints *c)
 {
-    return (struct observer){ .state = c, .after = after };
+    return (struct observer){ .name = "--summary", .state = c, .after = after };
 }
