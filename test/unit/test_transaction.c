@@ -98,7 +98,7 @@ START_TEST(a_pass_that_changes_its_input_is_caught)
 {
     begin(&plan_transformer_training, change_input);
     ck_assert(!run_pass(&faulty, all()));
-    ck_assert(has_message("changed its input @m.block"));
+    ck_assert(has_message("changed its input @m.block") && has_code("pass.internal"));
     ck_assert_str_eq(m.items[0]->kind->name, "dist.program");
 }
 END_TEST
@@ -426,6 +426,7 @@ START_TEST(a_contract_that_is_not_whole_is_refused_before_anything_runs)
     begin(&plan_transformer_training, change_nothing);
     faulty.gate = NULL;
     refused_by("has no commit gate", all());
+    ck_assert(has_code("pass.contract"));
     begin(&plan_transformer_training, change_nothing);
     faulty.relations = no_relations;
     refused_by("declares no relation", all());
