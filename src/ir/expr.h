@@ -46,6 +46,8 @@ qty qty_symbol(struct exprs *x, atom name);
 /* True, and the number in *out, when Q is a number >= 0. A negative number is "constant" but not a number. */
 bool qty_value(const struct exprs *x, qty q, u128 *out);
 bool qty_is_negative(const struct exprs *x, qty q);     /* a constant below zero */
+/* Q is less than LIMIT whatever its symbols are, each of which is at least 1. False: it may be more, or no proof is known. */
+bool qty_is_below(const struct exprs *x, qty q, u32 limit);
 bool qty_is_constant(const struct exprs *x, qty q);
 
 /* Each writes *out and returns EXPR_OK, or returns why not and leaves *out alone. Differences may be negative. */

@@ -50,6 +50,7 @@ const struct rule ir_rules[] = {
     { "ir.list.duplicate", "The list names something twice. Remove one of the two." },
     { "ir.after.self", "A task can't wait for itself. Remove it from `after`." },
     { "ir.after.kind", "`after` names tasks, operations or commands." },
+    { "ir.symbol.multiple_of", "Only 0 is a multiple of 0. Write a number from 1, or leave the clause out." },
     { "ir.symbol.undeclared", "Every $symbol is declared in its item: `symbol $s : integer`." },
     { "ir.note.reserved", "Facts that the layers type can't hide in notes, under any case or depth. Use the clause, or another name." },
     { "ir.operation.unknown", "The dialects have no such operation. Write one that they have; the message names the nearest." },

@@ -146,7 +146,7 @@ static void check_quantity(struct verifier *v, const struct stmt *s, const struc
 {
     if (qty_is_small(q))
         return;
-    if (qty_is_negative(v->ctx->exprs, q))
+    if (qty_is_below(v->ctx->exprs, q, 0))
         verify_error(v, s, f->name, NULL, "quantity.negative", "`%s` can't be negative, found %s", f->name, qty_text(v->ctx, q));
     qty_symbols(v->ctx->exprs, q, check_symbol, &(struct symbol_check){ v, s, f });
 }
@@ -155,8 +155,12 @@ static void check_type(struct verifier *v, const struct stmt *s, const struct fi
 {
     const struct type *t = type_get(v->ctx->types, id);
     qty bytes;
-    for (u32 i = 0; i < t->rank; i++)
-        check_quantity(v, s, f, t->dims[i]);
+    for (u32 i = 0; i < t->rank; i++) {
+        if (qty_is_below(v->ctx->exprs, t->dims[i], 1))
+            verify_error(v, s, "tensor", NULL, "type.dimension", "a dimension is at least 1, found %s", qty_text(v->ctx, t->dims[i]));
+        else
+            check_quantity(v, s, f, t->dims[i]);
+    }
     enum expr_status status = type_bytes(v->ctx->exprs, t, &bytes);
     if (status == EXPR_OVERFLOW || status == EXPR_LARGE)
         verify_error(v, s, "tensor", NULL, "type.overflow", "the number of bytes of %s %s", type_text(v->ctx, id), expr_status_text(status));
@@ -337,6 +341,16 @@ static void check_signature(struct verifier *v, const struct stmt *s, const stru
     check_count(v, s, op->name, "result", out, op->min_results, op->max_results);
 }
 
+/* A fact of a symbol; 0 is also what a clause that is not there leaves. */
+static void check_multiple(struct verifier *v, const struct stmt *s, const struct field *f)
+{
+    const struct field *fields = stmt_entity(v->item, s)->fields;
+    if (fields[0].kind != FIELD_DOLLAR_NAME || field_get(s, f) || !(s->written >> (f - fields) & 1) || strcmp(f->name, "multiple_of"))
+        return;
+    verify_error(v, s, f->name, NULL, "ir.symbol.multiple_of", "%s can't be a multiple of 0", stmt_text(v->item, s));
+    verify_note_legal(v, "leave the clause out where nothing is known");
+}
+
 static void check_fields(struct verifier *v, const struct stmt *s)
 {
     u32 operands = 0, results = 0;
@@ -345,6 +359,7 @@ static void check_fields(struct verifier *v, const struct stmt *s)
         u64 value = f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE ? 0 : field_get(s, f);
         switch ((enum field_kind)f->kind) {
         case FIELD_QUANTITY: check_quantity(v, s, f, value); break;
+        case FIELD_INTEGER: check_multiple(v, s, f); break;
         case FIELD_TYPE: check_type(v, s, f, (u32)value); break;
         case FIELD_REFS:
             if (f->length == 5 && !memcmp(f->name, "after", 5))

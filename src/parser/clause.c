@@ -166,9 +166,8 @@ void build_type_begin(struct parser *p)
 
 void build_dim(struct parser *p, u64 size, struct span at)
 {
-    u128 n;
     at.end -= p->src->text[at.end - 1] == 'x';
-    if (qty_is_negative(p->ctx->exprs, size) || (qty_value(p->ctx->exprs, size, &n) && n == 0))
+    if (qty_is_below(p->ctx->exprs, size, 1))
         build_error(p, at, "type.dimension", "a dimension is at least 1, found %s", build_text(p, at));
     if (p->n_dims == MAX_RANK)
         build_error(p, at, "type.rank", "a tensor has at most %d dimensions", MAX_RANK);

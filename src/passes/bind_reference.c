@@ -359,7 +359,7 @@ static bool run(struct pass_run *r)
                              .deployment = spec_deployment_of(r->session.items[BIND_DEPLOYMENT]),
                              .slots = r->pass == &bind_reference_slot };
     if (!count_ranks(&b))
-        return pass_error(r, r->input, NULL, NULL, NULL, "pass.quantity", "the mesh has more than 2^32 ranks");
+        return pass_error(r, r->input, NULL, NULL, NULL, "pass.quantity", "the mesh has more than 4294967294 ranks");
     bool good = check_devices(&b);
     good = check_engines(&b) && good;
     if (!good)

@@ -33,7 +33,7 @@ bool mesh_size(const struct item *it, u32 axes, u64 *out)
 {
     u64 size = 1;
     for (u32 i = 0; i + 2 < list_n(it, axes); i += 3)
-        if (__builtin_mul_overflow(size, pair_get(list_at(it, axes) + i + 1), &size) || size > UINT32_MAX)
+        if (__builtin_mul_overflow(size, pair_get(list_at(it, axes) + i + 1), &size) || size >= UINT32_MAX)
             return false;
     *out = size;
     return true;

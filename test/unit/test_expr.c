@@ -367,6 +367,48 @@ START_TEST(each_symbol_is_visited_once)
 }
 END_TEST
 
+/* A random expression over $a and $b; a step that can't be made leaves what there was. */
+static qty random_expression(u32 *state, int depth)
+{
+    static enum expr_status (*const verbs[])(struct exprs *, qty, qty, qty *) = { qty_add, qty_sub, qty_mul, qty_floordiv, qty_ceildiv, qty_max, qty_min };
+    u32 pick = (*state = *state * 1664525 + 1013904223) >> 16;
+    if (depth == 0)
+        return pick % 3 ? qty_symbol(pool, intern_string(&names, pick % 2 ? "a" : "b")) : qty_number(pool, pick / 3 % 5);
+    qty left = random_expression(state, depth - 1), right = random_expression(state, depth - 1);
+    verbs[pick % COUNT(verbs)](pool, left, right, &left);
+    return left;
+}
+
+/* At all small values of the symbols. */
+static void assert_below(qty q, u32 limit)
+{
+    for (u32 a = 1; a <= 5; a++)
+        for (u32 b = 1; b <= 5; b++) {
+            struct qty_binding bindings[] = { { intern_string(&names, "a"), qty_number(pool, a) }, { intern_string(&names, "b"), qty_number(pool, b) } };
+            qty value;
+            u128 n;
+            if (qty_substitute(pool, q, bindings, 2, &value) == EXPR_OK)
+                ck_assert(qty_is_negative(pool, value) || (qty_value(pool, value, &n) && n < limit));
+        }
+}
+
+START_TEST(what_is_said_to_be_below_is_below)
+{
+    u32 state = 1, below[2] = { 0, 0 };
+    for (int i = 0; i < 20000; i++) {
+        qty q = random_expression(&state, 1 + i % 4);
+        for (u32 limit = 0; limit < 2; limit++)
+            if (qty_is_below(pool, q, limit)) {
+                assert_below(q, limit);
+                below[limit]++;
+            }
+    }
+    ck_assert_uint_gt(below[0], 200);
+    ck_assert_uint_gt(below[1], below[0]);
+    ck_assert(!qty_is_below(pool, qty_number(pool, ~(u128)0), 1));
+}
+END_TEST
+
 START_TEST(a_negative_constant_is_constant_but_has_no_value)
 {
     u128 value;
@@ -401,6 +443,7 @@ Suite *expr_suite(void)
     tcase_add_test(t, symbols_are_replaced_by_numbers_and_by_expressions_at_once);
     tcase_add_test(t, an_expression_is_evaluated_or_says_why_not);
     tcase_add_test(t, each_symbol_is_visited_once);
+    tcase_add_test(t, what_is_said_to_be_below_is_below);
     tcase_add_test(t, a_negative_constant_is_constant_but_has_no_value);
     Suite *s = suite_create("expr");
     suite_add_tcase(s, t);

@@ -43,7 +43,7 @@ static u64 mesh_ranks(const struct item *parent, const struct stmt *mesh)
     u32 axes = (u32)get(parent, mesh, "axes");
     for (u32 k = 0; k + 2 < list_n(parent, axes); k += 3) {
         u64 size = pair_get(list_at(parent, axes) + k + 1);
-        if (!size || n > UINT32_MAX / size)
+        if (!size || n > (UINT32_MAX - 1) / size)
             return 0;
         n *= size;
     }

@@ -77,24 +77,13 @@ u64 model_multiple_of(const struct model_checker *c, qty q)
     return multiple_of((const struct model_symbol *)item_dollar(c->it, symbol));
 }
 
-static void check_symbol(struct model_checker *c, const struct model_symbol *symbol)
-{
-    const struct field *fields = stmt_entity(c->it, &symbol->s)->fields;
-    const struct field *f = field_find(fields, "multiple_of", strlen("multiple_of"));
-    if (symbol->multiple_of || !(symbol->s.written >> (f - fields) & 1))
-        return;
-    verify_error(c->v, &symbol->s, f->name, NULL, "model.symbol.multiple_of", "%s can't be a multiple of 0",
-                 stmt_text(c->it, &symbol->s));
-    verify_note_legal(c->v, "leave the clause out where nothing is known");
-}
-
 /* ---- The program ---- */
 
 static bool check_stmt(struct model_checker *c, u32 index)
 {
     const struct stmt *s = c->it->stmts[index];
     switch ((enum model_entity)s->entity) {
-    case MODEL_SYMBOL: check_symbol(c, (const struct model_symbol *)s); break;
+    case MODEL_SYMBOL: break;
     case MODEL_VALUE: model_flow_value(c, (const struct model_value *)s); break;
     case MODEL_OUTPUT: model_flow_output(c, (const struct model_output *)s, index); break;
     case MODEL_OP:

@@ -47,8 +47,8 @@ static void check_mesh(struct plan *p)
             }
         if (size == 0)
             verify_error(p->v, &p->mesh->s, NULL, axis, "portable.mesh.size", "axis `%s` has no ranks: its size is at least 1", axis);
-        if (size && (p->n_ranks == 0 || size > UINT32_MAX / p->n_ranks)) {
-            verify_error(p->v, &p->mesh->s, NULL, axis, "portable.mesh.size", "the mesh has more than 4294967295 ranks");
+        if (size && (p->n_ranks == 0 || size > (UINT32_MAX - 1) / p->n_ranks)) {
+            verify_error(p->v, &p->mesh->s, NULL, axis, "portable.mesh.size", "the mesh has more than 4294967294 ranks");
             size = 0;
         }
         p->n_ranks *= size;
