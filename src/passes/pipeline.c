@@ -217,14 +217,6 @@ static bool append(struct pipeline *p, struct context *ctx, const struct step *s
     return true;
 }
 
-const struct step_option *step_option(const struct step *s, const char *name)
-{
-    for (u32 i = 0; i < s->n_options; i++)
-        if (!strcmp(s->options[i].name, name))
-            return &s->options[i];
-    return NULL;
-}
-
 bool pipeline_parse(struct pipeline *p, struct context *ctx, const struct source *text)
 {
     struct reader r = { .ctx = ctx, .src = text, .good = true };

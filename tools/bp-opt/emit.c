@@ -2,6 +2,7 @@
 
 #include "ir/json.h"
 #include "ir/print.h"
+#include "passes/training_report.h"
 
 #include "lines.h"
 #include "summary.h"
@@ -126,6 +127,14 @@ static void print_digest(struct out *o, struct item *it)
     out_char(o, '\n');
 }
 
+/* With what the file itself tells: the model and the session of a training block. */
+static bool print_summary(struct out *o, struct item *it, const struct module *m, bool json)
+{
+    struct training_report r;
+    const struct item *source = module_find(m, it->header.parent.item);
+    return summary_print(o, it, source && training_report_of(&r, source, it, m) ? &r : NULL, json);
+}
+
 bool emit_report(struct out *o, const struct module *m, atom only, const struct checkpoints *done, const struct options *options)
 {
     enum { TABLE, JSON };
@@ -141,7 +150,7 @@ bool emit_report(struct out *o, const struct module *m, atom only, const struct 
         } else if (summary_covers(it)) {
             out_string(o, first || json ? "" : "\n");
             first = false;
-            good = summary_print(o, it, module_find(m, it->header.parent.item), m, json) && good;
+            good = print_summary(o, it, m, json) && good;
         }
     }
     return good;

@@ -15,8 +15,7 @@ struct summary {
     struct item *it;
     struct arena arena;
     struct sums tasks, buffers;
-    struct training_report training;
-    bool has_training;
+    const struct training_report *training;     /* or NULL */
 };
 
 bool summary_covers(const struct item *it)
@@ -118,8 +117,8 @@ static void print_table(struct summary *y)
         if (facts_of(it, it->stmts[i]))
             out_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
     ledger_text(y->o, it);
-    if (y->has_training)
-        training_report_text(y->o, &y->training);
+    if (y->training)
+        training_report_text(y->o, y->training);
 }
 
 /* ---- JSON ---- */
@@ -176,8 +175,8 @@ static void print_json(struct summary *y)
             json_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
     if (it->kind->layer == LAYER_DIST)
         ledger_json(y->o, it);
-    if (y->has_training)
-        training_report_json(y->o, &y->training);
+    if (y->training)
+        training_report_json(y->o, y->training);
     out_string(y->o, "}\n");
 }
 
@@ -242,14 +241,13 @@ static void print_binding(struct summary *y, bool json)
     out_string(y->o, json ? "]}\n" : "");
 }
 
-bool summary_print(struct out *o, struct item *it, const struct item *source, const struct module *m, bool json)
+bool summary_print(struct out *o, struct item *it, const struct training_report *training, bool json)
 {
-    struct summary y = { .o = o, .it = it };
+    struct summary y = { .o = o, .it = it, .training = training };
     if (it->kind->layer == LAYER_CONCRETE) {
         print_binding(&y, json);
         return true;
     }
-    y.has_training = source && m && training_report_of(&y.training, source, it, m);
     arena_init(&y.arena);
     bool good = sums_of_tasks(&y.tasks, it, &y.arena) && sums_of_buffers(&y.buffers, it, &y.arena);
     if (good && json)
@@ -283,6 +281,15 @@ bool checkpoints_cover(const struct checkpoints *c, atom name)
     return false;
 }
 
+/* Published with the program that it is of; a plan keeps it, and repeats nothing. */
+static const struct training_report *training_of(const struct checkpoint *done)
+{
+    for (u32 i = 0; i < done->n_findings; i++)
+        if (done->findings[i].key == &training_totals && done->output->kind->layer == LAYER_DIST)
+            return ((const struct training_report *)done->findings[i].value)->block ? done->findings[i].value : NULL;
+    return NULL;
+}
+
 static bool after(void *state, const struct checkpoint *done)
 {
     struct checkpoints *c = state;
@@ -290,7 +297,7 @@ static bool after(void *state, const struct checkpoint *done)
         return true;
     out_string(&c->text, c->n && !c->json ? "\n" : "");
     *VEC_PUSH(c->names, c->n, c->cap) = done->output->name;
-    c->good = summary_print(&c->text, (struct item *)done->output, done->input, done->module, c->json) && c->good;
+    c->good = summary_print(&c->text, (struct item *)done->output, training_of(done), c->json) && c->good;
     return c->good;
 }
 

@@ -4,15 +4,16 @@
 
 #include "passes/pass.h"
 
+struct training_report;
+
 /* True for items that have tasks with a phase, a body and work. */
 bool summary_covers(const struct item *it);
 
 /*
- * As a table, or as one object of JSON; a newline ends it. SOURCE is what the item was derived from, if it is at hand,
- * and M holds the session items: then a training block says what it means for a stage and an iteration. False: reported,
- * a sum leaves 128 bits.
+ * As a table, or as one object of JSON; a newline ends it. TRAINING, or NULL, says what a training block means for a
+ * stage and an iteration. False: reported, a sum leaves 128 bits.
  */
-bool summary_print(struct out *o, struct item *it, const struct item *source, const struct module *m, bool json);
+bool summary_print(struct out *o, struct item *it, const struct training_report *training, bool json);
 
 /* Summaries of the checkpoints of a run, in order, and the names of what they cover. */
 struct checkpoints {
