@@ -1,6 +1,7 @@
 #!/bin/bash
 # A gate proves without what it judges: no symbol that it needs, itself or through what it calls, stands in an object
 # that derives. What `make layers` checks by includes is checked here by linking.
+set -u
 cd "$BP_BUILD/obj" || exit
 passed=0 failed=0
 
