@@ -22,6 +22,7 @@ tool    := $(wildcard $(S)tools/bp-opt/*.c)
 unit    := $(wildcard $(S)test/unit/*.c)
 oracle  := $(wildcard $(S)test/oracle/*.c)
 algebra := $(wildcard $(S)tools/algebra/*.c)
+reference := $(wildcard $(S)tools/reference/*.c)
 mutants := $(wildcard $(S)test/mutation/*.c)
 
 first   := $(foreach d,session model dist portable concrete,$(wildcard $(S)src/dialects/$d/syntax.y))
@@ -96,11 +97,15 @@ $(B)/algebra: $(call objects,$(algebra)) $(B)/libbpir.a
 	@echo '  LD     $@'
 	@$(link) $(LIBS)
 
+$(B)/reference: $(call objects,$(reference)) $(B)/libbpir.a
+	@echo '  LD     $@'
+	@$(link) $(LIBS)
+
 $(B)/mutate: $(call objects,$(mutants)) $(B)/libbpir.a
 	@echo '  LD     $@'
 	@$(link) $(LIBS)
 
--include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle) $(algebra) $(mutants)))
+-include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle) $(algebra) $(mutants) $(reference)))
 
 # Generated sources ----------------------------------------------------------------------------------------------
 
@@ -134,13 +139,13 @@ $(call objects,$(S)test/unit/main.c): $(B)/gen/suites.h
 
 tested = $(run) SANITIZE='$(SANITIZE)' PYTHON='$(PYTHON)' LIT='$(LIT)' $(S)build-aux/check
 
-check: all $(B)/bp-unit $(B)/oracle-gate $(B)/algebra
+check: all $(B)/bp-unit $(B)/oracle-gate $(B)/algebra $(B)/reference
 	@$(tested) layers unit lit scripts
 check-unit: $(B)/bp-unit
 	@$(tested) unit $(if $(SUITE),'$(SUITE)')
 check-lit: all
 	@$(tested) lit $(if $(FILTER),'$(FILTER)')
-check-scripts: all $(B)/oracle-gate $(B)/algebra
+check-scripts: all $(B)/oracle-gate $(B)/algebra $(B)/reference
 	@$(tested) scripts $(if $(SCRIPT),'$(SCRIPT)')
 check-oracle: all $(B)/oracle-gate
 	@$(tested) scripts oracle
@@ -155,6 +160,9 @@ layers:
 algebra: $(B)/algebra
 	@$< $(S)docs/algebra.md $(S)examples/gpt3-175b.bpir >$(B)/algebra.md
 	@cmp -s $(B)/algebra.md $(S)docs/algebra.md || cp $(B)/algebra.md $(S)docs/algebra.md
+reference: $(B)/reference
+	@mkdir -p $(S)docs/dialects
+	@for d in session model dist portable concrete; do $< $$d >$(S)docs/dialects/$$d.md || exit; done
 demo: all
 	@$(run) $(S)build-aux/demo
 mutation: all $(B)/mutate
@@ -189,7 +197,7 @@ uninstall:
 	rm -f $(foreach form,man bash zsh,"$(DEST)/$($(form))")
 
 clean:
-	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate algebra algebra.md mutate libbpir.a)
+	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate algebra algebra.md mutate reference libbpir.a)
 distclean: clean
 	rm -rf $(addprefix $(B)/,configure config.mk config.log config.status autom4te.cache test packages.*)
 	! test -d $(B) || rmdir --ignore-fail-on-non-empty $(B)
@@ -207,6 +215,7 @@ help:
 #| make layers       that no include points up the layers
 #| make distcheck    a copy of the source builds, tests and installs from another folder
 #| make algebra      the tables of docs/algebra.md anew
+#| make reference    docs/dialects/*.md anew, from the dialects' tables
 #| make demo         GPT-3 175B, from the model to a plan
 #| make bench        speed, beside mlir-opt
 #| make install      [PREFIX=/usr/local] [DESTDIR=]; make uninstall takes it back
@@ -216,4 +225,4 @@ help:
 #| check, demo and bench install what they lack when run by root; the others say what is missing.
 
 FORCE:
-.PHONY: all $(checks) layers algebra demo mutation bench install uninstall clean distclean help FORCE
+.PHONY: all $(checks) layers algebra reference demo mutation bench install uninstall clean distclean help FORCE
