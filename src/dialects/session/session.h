@@ -18,7 +18,7 @@ struct session_workload {
     struct stmt s;
     u8 mode, dtype;
     u32 note;
-    u64 batch, microbatch, context;     /* 0: absent */
+    u64 batch, microbatch, context, prompt, generated, chunk;   /* 0: absent */
 };
 
 struct session_strategy {

@@ -90,36 +90,47 @@ static u32 words_of(const struct enumeration *e, const char *words[MAX_WORDS])
 
 /* ---- Items ---- */
 
-static void need(struct verifier *v, const struct session_workload *w, const char *code, const char *field, const char *what)
+static const struct field *field_named(const struct verifier *v, const struct stmt *s, const char *name)
 {
-    verify_error(v, &w->s, "mode", NULL, code, "mode %s needs `%s`: %s", session_mode_enum.words[w->mode].text, field, what);
-}
-
-static void refuse(struct verifier *v, const struct session_workload *w, const char *field, const char *other)
-{
-    verify_error(v, &w->s, field, NULL, "session.workload.mode", "mode %s has no `%s`",
-                 session_mode_enum.words[w->mode].text, field);
-    verify_note_legal(v, "only %s has one", other);
+    return field_find(stmt_entity(v->item, s)->fields, name, strlen(name));
 }
 
 static bool is_written(const struct verifier *v, const struct stmt *s, const char *name)
 {
-    const struct field *fields = stmt_entity(v->item, s)->fields;
-    return s->written >> (field_find(fields, name, strlen(name)) - fields) & 1;
+    return s->written >> (field_named(v, s, name) - stmt_entity(v->item, s)->fields) & 1;
 }
+
+#define IN_MODE(mode) (1u << SESSION_##mode)
+
+/* The fields that belong to some modes only; where MODES needs them, CODE and why. */
+static const struct {
+    const char *field;
+    u32 modes, needs;
+    const char *code, *why, *owners;
+} mode_fields[] = {
+    { "microbatch", IN_MODE(TRAINING), IN_MODE(TRAINING), "session.workload.microbatch",
+      "how many sequences pass the pipeline together", "training has one" },
+    { "context", IN_MODE(PREFILL) | IN_MODE(DECODE), IN_MODE(PREFILL) | IN_MODE(DECODE), "session.workload.context",
+      "how many tokens are visible, the new ones among them", "inference, prefill or decode, has one" },
+    { "prompt", IN_MODE(REQUEST), IN_MODE(REQUEST), "session.workload.request", "how many tokens are given", "a request has one" },
+    { "generated", IN_MODE(REQUEST), IN_MODE(REQUEST), "session.workload.request", "how many tokens are made", "a request has some" },
+    { "chunk", IN_MODE(PREFILL) | IN_MODE(REQUEST), 0, NULL, NULL, "prefill and a request have one" },
+};
 
 /* A field that is there, but 0, is reported as a count. */
 static void check_workload(struct verifier *v, const struct session_workload *w)
 {
-    bool training = w->mode == SESSION_TRAINING;
-    if (training && !is_written(v, &w->s, "microbatch") && !w->microbatch)
-        need(v, w, "session.workload.microbatch", "microbatch", "how many sequences pass the pipeline together");
-    if (training && w->context)
-        refuse(v, w, "context", "inference, prefill or decode,");
-    if (!training && w->microbatch)
-        refuse(v, w, "microbatch", "training");
-    if (!training && !is_written(v, &w->s, "context") && !w->context)
-        need(v, w, "session.workload.context", "context", "how many tokens are visible, the new ones among them");
+    const char *mode = session_mode_enum.words[w->mode].text;
+    for (u32 i = 0; i < COUNT(mode_fields); i++) {
+        const char *field = mode_fields[i].field;
+        u64 value = field_get(&w->s, field_named(v, &w->s, field));
+        if (!value && !is_written(v, &w->s, field) && mode_fields[i].needs >> w->mode & 1)
+            verify_error(v, &w->s, "mode", NULL, mode_fields[i].code, "mode %s needs `%s`: %s", mode, field, mode_fields[i].why);
+        if (!value || mode_fields[i].modes >> w->mode & 1)
+            continue;
+        verify_error(v, &w->s, field, NULL, "session.workload.mode", "mode %s has no `%s`", mode, field);
+        verify_note_legal(v, "only %s", mode_fields[i].owners);
+    }
 }
 
 static void check_not_empty(struct verifier *v, const struct stmt *s, const char *field, u32 handle)
