@@ -37,12 +37,13 @@ struct dist_attention {
 
 struct dist_scale {
     struct stmt s;
-    qty blocks, batch, microbatch;
+    qty blocks, batch, microbatch, query, context;
 };
 
 struct dist_memory {
     struct stmt s;
     qty weights, working, stored, checkpoint, gradients, gradients_unsharded, activation_gradients, optimizer;
+    qty kv_cache, workspace, boundary;
 };
 
 struct dist_value {

@@ -4,14 +4,26 @@
 /* That the batch is made of whole microbatches depends on the strategy: the contract says it when a plan is made. */
 static void check_scale(struct dist_checker *c, const struct dist_scale *s)
 {
+    bool inference = s->query || s->context;
     const struct {
         const char *name;
         qty value;
-    } facts[] = { { "blocks", s->blocks }, { "batch", s->batch }, { "microbatch", s->microbatch } };
+    } facts[] = { { "blocks", s->blocks }, { "batch", s->batch }, { "microbatch", inference ? 1 : s->microbatch },
+                  { "query", inference ? s->query : 1 }, { "context", inference ? s->context : 1 } };
     for (u32 i = 0; i < COUNT(facts); i++)
         if (!facts[i].value)
             verify_error(c->v, &s->s, NULL, facts[i].name, "dist.scale.positive",
-                         "`%s` is missing or 0: a scale counts all three, each from 1", facts[i].name);
+                         "`%s` is missing or 0: a scale counts %s, each from 1", facts[i].name,
+                         inference ? "blocks, batch, query and context" : "all three");
+    if (inference && s->microbatch)
+        verify_error(c->v, &s->s, NULL, "microbatch", "dist.scale.positive",
+                     "`microbatch` beside `query` and `context`: a scale is of training or of inference");
+    u128 query, context;
+    if (!s->context || !qty_value(c->ctx->exprs, s->query, &query) || !qty_value(c->ctx->exprs, s->context, &context) || query <= context)
+        return;
+    verify_error(c->v, &s->s, NULL, "query", "dist.scale.query", "%s new tokens in a context of %s", qty_text(c->ctx, s->query),
+                 qty_text(c->ctx, s->context));
+    verify_note_legal(c->v, "the context is at least %s", qty_text(c->ctx, s->query));
 }
 
 static void check_memory(struct dist_checker *c, const struct dist_memory *m)

@@ -38,6 +38,7 @@ static const struct {
     { "transformer.rms_norm", CLASS_NONLINEAR },
     { "transformer.softmax", CLASS_NONLINEAR },
     { "transformer.gelu", CLASS_NONLINEAR },
+    { "transformer.swiglu", CLASS_NONLINEAR },
     { "transformer.residual_add", CLASS_SUM },
     { "transformer.optimizer_step", CLASS_STEP },
 };
