@@ -305,3 +305,84 @@ bool contract_check_stage(const struct transformer_model *m, const struct traini
     check_world(&c);
     return c.errors == 0;
 }
+
+/* ---- Inference ---- */
+
+/* The first field that takes the request past the model's sequence; nothing that only follows from it. */
+static void check_tokens(struct check *c, const struct inference_request *r)
+{
+    u64 most = c->m->sequence, given = r->mode == REQUEST_DECODE ? r->first_context : r->prompt;
+    const char *field = r->mode == REQUEST_WHOLE ? "prompt" : "context";
+    if (given > most) {
+        find(c, RULE_CONTEXT_SEQUENCE, CONTRACT_WORKLOAD, field, 0,
+             TEXT(c, "%s %" PRIu64 " exceeds the model's sequence %" PRIu64 " by %" PRIu64, field, given, most, given - most),
+             TEXT(c, "legal are 1 to %" PRIu64, most));
+        return;
+    }
+    u128 last = request_last_context(r);
+    char digits[U128_DIGITS], over[U128_DIGITS], made[U128_DIGITS];
+    if (last > most)
+        find(c, RULE_CONTEXT_SEQUENCE, CONTRACT_WORKLOAD, "generated", 0,
+             TEXT(c, "prompt %" PRIu64 " and generated %s reach a context of %s, which exceeds the model's sequence %" PRIu64 " by %s",
+                  given, u128_text((u128)r->decodes + 1, made), u128_text(last, digits), most, u128_text(last - most, over)),
+             TEXT(c, "legal with prompt %" PRIu64 ": generated 1 to %" PRIu64, given, most - given + 1));
+}
+
+static void refuse_fact(struct check *c, bool there, const char *field)
+{
+    if (there)
+        find(c, RULE_INFERENCE_TRAINING, CONTRACT_STRATEGY, field, 0,
+             TEXT(c, "%s is a fact of training: inference has no gradients", field), "leave it out");
+}
+
+static void check_inference_strategy(struct check *c)
+{
+    const struct training_strategy *s = c->s;
+    bool single = s->schedule == SCHEDULE_SINGLE_STAGE;
+    if (s->communication != COMMUNICATION_ALL_REDUCE)
+        find(c, RULE_INFERENCE_COMMUNICATION, CONTRACT_STRATEGY, "communication", 0,
+             "reduce_scatter_all_gather splits the boundary along the sequence, and inference does not", "legal is all_reduce");
+    if (s->pipeline > 1 ? s->schedule != SCHEDULE_FORWARD_ONLY : !single && s->schedule != SCHEDULE_FORWARD_ONLY)
+        find(c, RULE_INFERENCE_SCHEDULE, CONTRACT_STRATEGY, "schedule", 0,
+             TEXT(c, "inference over %" PRIu64 " stage%s does not run %s", s->pipeline, s->pipeline > 1 ? "s" : "", schedule_word(s->schedule)),
+             s->pipeline > 1 ? "legal is forward_only" : "legal are single_stage and forward_only");
+    refuse_fact(c, s->virtual_stages > 1, "virtual_stages");
+    refuse_fact(c, s->optimizer_sharding, "optimizer_sharding");
+    refuse_fact(c, s->recompute != RECOMPUTE_NONE, "recompute");
+    refuse_fact(c, s->fused_activation, "fused_activation");
+    refuse_fact(c, s->input_regather, "input_regather");
+}
+
+bool contract_check_inference(const struct transformer_model *m, const struct inference_request *r,
+                              const struct training_strategy *s, struct arena *arena, contract_report *report, void *state)
+{
+    const struct training_workload w = { r->batch, 1, r->element_bytes };
+    struct check c = { m, &w, s, arena, report, state, 0 };
+    bool decode = r->mode == REQUEST_DECODE;
+    check_element(&c);
+    check_given(&c, RULE_WORKLOAD_ZERO, CONTRACT_WORKLOAD, r->mode == REQUEST_WHOLE ? "prompt" : "context",
+                decode ? r->first_context : r->prompt);
+    bool good = c.errors == 0;
+    c.errors = 0;
+    if (!check_all_given(&c) || !good)
+        return false;
+    check_tokens(&c, r);
+    check_tensor(&c);
+    check_stages(&c);
+    check_inference_strategy(&c);
+    check_world(&c);
+    return c.errors == 0;
+}
+
+bool contract_check_inference_stage(const struct transformer_model *m, const struct training_strategy *s, struct arena *arena,
+                                    contract_report *report, void *state)
+{
+    const struct training_workload w = { 1, 1, 1 };
+    struct check c = { m, &w, s, arena, report, state, 0 };
+    if (!check_stage_given(&c))
+        return false;
+    check_stages(&c);
+    check_inference_strategy(&c);
+    check_world(&c);
+    return c.errors == 0;
+}

@@ -1,9 +1,9 @@
-/* The training contract: what model, workload and strategy must hold together. Nothing is rounded to make it fit. */
+/* The contract: what model, workload and strategy must hold together. Nothing is rounded to make it fit. */
 #ifndef TRANSFORMER_CONTRACT_H
 #define TRANSFORMER_CONTRACT_H
 
 #include "support/diag.h"
-#include "transformer/spec.h"
+#include "transformer/request.h"
 
 enum contract_item { CONTRACT_MODEL, CONTRACT_WORKLOAD, CONTRACT_STRATEGY };
 
@@ -33,6 +33,14 @@ bool contract_check_training(const struct transformer_model *m, const struct tra
  */
 bool contract_check_stage(const struct transformer_model *m, const struct training_workload *w,
                           const struct training_strategy *s, struct arena *arena, contract_report *report, void *state);
+
+/* The same for inference: every step of a request within the model's sequence, and no fact that only training has. */
+bool contract_check_inference(const struct transformer_model *m, const struct inference_request *w,
+                              const struct training_strategy *s, struct arena *arena, contract_report *report, void *state);
+
+/* The part of it that a stage depends on: of M the blocks are read only. */
+bool contract_check_inference_stage(const struct transformer_model *m, const struct training_strategy *s, struct arena *arena,
+                                    contract_report *report, void *state);
 
 /* All rules of contract.def, for --explain. */
 extern const struct rule contract_rules[];
