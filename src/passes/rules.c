@@ -20,6 +20,8 @@ const struct rule pass_rules[] = {
     { "pass.binding.unknown", "No session item of the kind has this name. The notes list those there are." },
     { "pass.option.value", "The changed facts do not make a legal item. Mend the option's value." },
     { "pass.option.symbolic", "`symbolic` keeps the model's own symbols in the derived facts. Name microbatch, sequence or both, where the model has symbols." },
+    { "pass.option.attention", "`attention` says which pairs of a query and a key are counted: dense, all of them, or causal. Write one of the two." },
+    { "pass.request.steps", "Each step of a request is derived as a program, up to 4096 of them. Ask for fewer, or for the contexts of interest." },
     { "pass.option.symbol", "specialize takes the symbols of its input, each with a positive number that keeps the symbol's facts." },
     { "pass.strategy.other", "A plan is made with the strategy that its program was distributed with." },
     { "pass.strategy.mesh", "The mesh of a distributed program has as many ranks as the strategy's tensor." },

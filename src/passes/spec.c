@@ -97,3 +97,27 @@ void spec_strategy(const struct item *strategy, struct training_strategy *out)
         .input_regather = s->input_regather, .world = s->world,
     };
 }
+
+void spec_request(const struct item *workload, const struct step *step, struct inference_request *out)
+{
+    const struct session_workload *w = spec_workload_of(workload);
+    const struct step_option *o = step ? step_option(step, "attention") : NULL;
+    *out = (struct inference_request){
+        .batch = w->batch, .chunk = w->chunk, .element_bytes = spec_dtype_bytes(w->dtype),
+        .pairs = o && !strcmp(o->value, "causal") ? ATTENTION_CAUSAL : ATTENTION_DENSE,
+        .mode = w->mode == SESSION_DECODE ? REQUEST_DECODE : w->mode == SESSION_PREFILL ? REQUEST_PREFILL : REQUEST_WHOLE,
+    };
+    if (w->mode == SESSION_DECODE) {
+        out->first_context = w->context;
+        out->decodes = 1;
+    } else {
+        request_generates(out, w->mode == SESSION_PREFILL ? w->context : w->prompt, w->mode == SESSION_PREFILL ? 1 : w->generated);
+    }
+}
+
+void spec_inference_strategy(const struct item *strategy, struct training_strategy *out)
+{
+    spec_strategy(strategy, out);
+    if (spec_strategy_of(strategy)->schedule == SESSION_SCHEDULE_DEFAULT)
+        out->schedule = out->pipeline > 1 ? SCHEDULE_FORWARD_ONLY : SCHEDULE_SINGLE_STAGE;
+}

@@ -4,7 +4,8 @@
 
 #include "dialects/model/model.h"
 #include "dialects/session/session.h"
-#include "transformer/spec.h"
+#include "passes/pass.h"
+#include "transformer/request.h"
 
 /* The only statement of a session item. */
 const struct session_workload *spec_workload_of(const struct item *it);
@@ -24,6 +25,12 @@ u8 spec_word(const struct item *model, const struct model_op *op, const char *na
 void spec_model(const struct item *model, const struct model_op *op, struct transformer_model *out);
 void spec_workload(const struct item *workload, struct training_workload *out);
 void spec_strategy(const struct item *strategy, struct training_strategy *out);
+
+/* A workload of inference as the steps that serve it; STEP's `attention` says which pairs are counted. */
+void spec_request(const struct item *workload, const struct step *step, struct inference_request *out);
+
+/* As spec_strategy, but several stages run forward_only by default. */
+void spec_inference_strategy(const struct item *strategy, struct training_strategy *out);
 
 /* Bytes of an element of session_dtype; the type layer's name of it is the same word. */
 u32 spec_dtype_bytes(u8 dtype);

@@ -1,0 +1,26 @@
+/* What the passes that take a coarse decoder check alike: what the contract finds, and the boundary's types. */
+#ifndef PASSES_DECODER_H
+#define PASSES_DECODER_H
+
+#include "passes/pass.h"
+#include "passes/spec.h"
+#include "transformer/contract.h"
+
+struct decoder {
+    struct pass_run *r;
+    const struct model_op *op;
+};
+
+/* A contract_report: at the field of the model, the workload or the strategy. STATE is a struct decoder. */
+void decoder_report(void *state, const struct contract_finding *f);
+
+/* A value of the boundary has RANK dimensions, called WHAT. */
+bool decoder_check_rank(const struct decoder *d, const struct model_value *v, u32 rank, const char *what);
+
+/* Dimension I of a value: a symbol takes SIZE, a number must be it. WHAT says whose size it is. */
+bool decoder_check_dimension(const struct decoder *d, const struct model_value *v, u32 i, u64 size, const char *what);
+
+/* The elements of a value are the workload's dtype. */
+bool decoder_check_element(const struct decoder *d, const struct model_value *v);
+
+#endif
