@@ -109,7 +109,7 @@ static bool prove_scale(const struct proof *p, const struct dist_scale *scale)
 {
     u128 blocks = 0, batch = 0, microbatch = 0;
     return (number(p, scale->blocks, &blocks) && number(p, scale->batch, &batch) && number(p, scale->microbatch, &microbatch) &&
-            blocks == p->m.blocks && batch == p->w.batch && microbatch == p->w.microbatch) ||
+            blocks == p->m.blocks && batch == p->w.batch && microbatch == p->w.microbatch && !scale->query && !scale->context) ||
            gate_refuse(p->r, p->r->output, &scale->s, "the scale is not that of the model and the workload");
 }
 
@@ -450,7 +450,8 @@ static bool prove_memory(const struct proof *p)
            prove_fact(p, m, "gradients_unsharded", m->gradients_unsharded, 4 * weights(p)) &&
            prove_fact(p, m, "activation_gradients", m->activation_gradients,
                       e * (4 * p->R + 2 * p->A + inner + collectives) + masks(p)) &&
-           prove_fact(p, m, "optimizer", m->optimizer, state_bytes(p));
+           prove_fact(p, m, "optimizer", m->optimizer, state_bytes(p)) && prove_fact(p, m, "kv_cache", m->kv_cache, 0) &&
+           prove_fact(p, m, "workspace", m->workspace, 0) && prove_fact(p, m, "boundary", m->boundary, 0);
 }
 
 bool distribute_transformer_training_gate(const struct pass_run *r)
