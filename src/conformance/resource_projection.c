@@ -5,6 +5,7 @@
  * concrete plan each of the resources that a source task has is used by a command that is from it.
  */
 #include "conformance/checker.h"
+#include "conformance/mesh.h"
 
 #include "dialects/concrete/concrete.h"
 #include "dialects/portable/portable.h"
@@ -58,29 +59,13 @@ struct portable_run {
     u32 tasks, written, shared, ungrouped;
 };
 
-static u64 mesh_ranks(const struct item *it)
+/* 0: the plan has no mesh. */
+static u64 plan_ranks(const struct item *it)
 {
-    for (u32 i = 0; i < it->n_stmts; i++) {
-        const struct portable_mesh *mesh = (const struct portable_mesh *)it->stmts[i];
-        u64 n = 1;
-        if (mesh->s.entity != PORTABLE_MESH)
-            continue;
-        for (u32 k = 0; k + 2 < list_n(it, mesh->axes); k += 3)
-            n *= pair_get(list_at(it, mesh->axes) + k + 1);     /* below 2^32, says the verifier */
-        return n;
-    }
+    for (u32 i = 0; i < it->n_stmts; i++)
+        if (it->stmts[i]->entity == PORTABLE_MESH)
+            return mesh_ranks(it, ((const struct portable_mesh *)it->stmts[i])->axes);
     return 0;
-}
-
-/* Ranks that take part; 0: not known. */
-static u64 task_ranks(const struct portable_run *r, const struct portable_task *t)
-{
-    u64 n = 0;
-    if (!t->ranks)
-        return r->mesh;
-    for (u32 i = 0; i + 1 < list_n(r->it, t->ranks); i += 2)
-        n += (u64)list_at(r->it, t->ranks)[i + 1] - list_at(r->it, t->ranks)[i] + 1;
-    return n;
 }
 
 /*
@@ -90,7 +75,7 @@ static u64 task_ranks(const struct portable_run *r, const struct portable_task *
 static void per_task(struct portable_run *r, const struct portable_task *t, int which, u64 *times)
 {
     bool collective = t->body == PORTABLE_COLLECTIVE && which == NETWORK;
-    *times = t->body == PORTABLE_TRANSFER ? 1 : collective ? 0 : task_ranks(r, t);
+    *times = t->body == PORTABLE_TRANSFER ? 1 : collective ? 0 : ranks_count(r->it, t->ranks, r->mesh);
 }
 
 static bool refuse_require(struct portable_run *r, const struct portable_task *t, int which, u8 scope, qty have, qty want)
@@ -153,7 +138,7 @@ static bool check_task(struct portable_run *r, const struct portable_task *t)
 static bool run_portable(struct check *c)
 {
     const struct context *ctx = c->v.ctx;
-    struct portable_run r = { .check = c, .it = c->v.item, .mesh = mesh_ranks(c->v.item) };
+    struct portable_run r = { .check = c, .it = c->v.item, .mesh = plan_ranks(c->v.item) };
     bool good = true;
     for (u32 i = 0; i < r.it->n_stmts; i++)
         if (r.it->stmts[i]->entity == PORTABLE_TASK)

@@ -21,6 +21,16 @@ const struct rule check_rules[] = {
     { "check.lowering.stage", "The buffers of a stage follow from the block's memory, the program's scale and the strategy. Write what the message says." },
     { "check.lowering.bind", "A binding is as large as its buffer and lives as long. Write what the message says." },
 
+    { "check.message_volume.proved", "Messages have the bytes that they must have. Nothing is to mend." },
+    { "check.message_volume.skipped", "Messages whose size could not be told, and why. Write their values, or add what the message misses." },
+    { "check.message_volume.boundary", "Where no values are written, an exchange of activations is of the block's boundary. Write its bytes." },
+    { "check.message_volume.pair", "What is gathered in the forward pass is scattered in its gradient, and the other way round, with one message. Make the two alike." },
+    { "check.message_volume.repeat", "A repeated collective sends what the one in the forward pass of its layer sent. Make the two alike." },
+    { "check.message_volume.images", "However a plan does a collective, rings move as much for it: an all_reduce is a reduce_scatter and an all_gather. Correct the "
+      "messages, or the lineage." },
+    { "check.message_volume.ring", "Rings move as much for gradients as forward, four messages of the boundary for a block: an all_reduce counts for two. Correct "
+      "the messages, or add the missing collective." },
+
     { "check.resource_projection.proved", "What tasks require is what their work says. Nothing is to mend." },
     { "check.resource_projection.skipped", "Resources that could not be held against the work, and why. Add what the message misses." },
     { "check.resource_projection.compute", "A task requires as much compute as it has operations. Write that number, or leave `require` out." },

@@ -1,0 +1,408 @@
+/*
+ * message-volume: the logical bytes of communication, and what rings put on the wire for them. In a group of n ranks a ring
+ * moves over all ranks together
+ *     all_gather, reduce_scatter, broadcast  M·(n - 1)        all_reduce  2·M·(n - 1) = reduce_scatter + all_gather
+ * of a message of M bytes [Narayanan et al. 2021, section 3.2; Korthikanti et al. 2022, section 4.2.2].
+ *
+ * Where values are written, M is the bytes of their types, and the verifier has held it so. Where none are, as in a chain,
+ * each exchange of activations is of the block's boundary; gradients move what the forward pass moved, the other way round;
+ * a repeated message is the one that it repeats; and a block of a decoder moves four messages forward and four back: two
+ * all_reduce, or two all_gather and two reduce_scatter.
+ */
+#include "conformance/checker.h"
+#include "conformance/mesh.h"
+#include "conformance/view.h"
+
+#include "dialects/dist/dist.h"
+#include "dialects/model/model.h"
+#include "dialects/portable/portable.h"
+
+#include "ir/sharding.h"
+
+enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL, BROADCAST, KINDS };
+
+static const char *const kind_words[KINDS] = { "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast" };
+
+enum phase { FORWARD, BACKWARD, AGAIN, OTHER, PHASES };
+
+static const char *const phase_words[PHASES] = { "forward", "activation_gradient", "recommunication", NULL };
+
+/* One collective. */
+struct exchange {
+    const struct step *step;
+    enum kind kind;
+    enum phase phase;
+    bool typed;                 /* values are written */
+    qty message;
+};
+
+struct volume {
+    struct check *c;
+    const struct item *it, *program;    /* the item, and the dist program that it is or is from, or NULL */
+    struct view view;
+    struct exchange *at;
+    u32 n;
+    u32 axes;                           /* of the program's mesh */
+    u32 n_typed, n_boundary, n_paired, n_repeated;
+    u32 unsized, unplaced, silent;      /* collectives of which nothing says the size; that say none */
+};
+
+static enum kind kind_of(const struct item *it, atom operation)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (intern_is(&it->ctx->names, operation, kind_words[i]))
+            return (enum kind)i;
+    return KINDS;
+}
+
+static enum phase phase_of(const char *word)
+{
+    for (int i = 0; i < OTHER; i++)
+        if (!strcmp(word, phase_words[i]))
+            return (enum phase)i;
+    return OTHER;
+}
+
+static bool refuse(struct volume *v, const struct exchange *x, const char *code, const char *why, qty should)
+{
+    const struct context *ctx = v->it->ctx;
+    const char *is = qty_text(ctx, x->message);
+    return verify_error(&v->c->v, x->step->s, "work", x->message ? "message" : NULL, code, "%s sends %s bytes, and %s %s", stmt_text(v->it, x->step->s), is,
+                        why, qty_text(ctx, should));
+}
+
+/* ---- The boundary ---- */
+
+/* Bytes of a value in a group over OVER: whole but for the axes that split it outside. False: not exact. */
+static bool group_bytes(const struct item *it, u32 axes, const struct dist_value *value, u32 over, qty *out)
+{
+    struct exprs *x = it->ctx->exprs;
+    struct sharding s;
+    u64 by = 1;
+    sharding_read(it, value->sharding, &s);
+    for (u32 d = 0; list_n(it, over) && d < s.rank; d++)
+        for (u32 i = 0; i < s.dims[d].n; i++) {
+            bool inside = false;
+            for (u32 k = 0; k < list_n(it, over); k++)
+                inside = inside || list_at(it, over)[k] == s.dims[d].axes[i];
+            by *= inside ? 1 : mesh_axis(it, axes, s.dims[d].axes[i]);
+        }
+    return type_bytes(x, type_get(it->ctx->types, value->type), out) == EXPR_OK && (by == 1 || qty_div_exact(x, *out, by, out) == EXPR_OK);
+}
+
+/* Every input of the program, which are of one size. False: there is none, they differ, or a size is not whole. */
+static bool boundary_bytes(const struct volume *v, u32 over, const struct dist_value **value, qty *bytes)
+{
+    const struct item *it = v->program;
+    *value = NULL;
+    for (u32 i = 0; it && i < it->n_stmts; i++) {
+        const struct dist_value *each = (const struct dist_value *)it->stmts[i];
+        qty q;
+        if (each->s.entity != DIST_VALUE || each->role != DIST_INPUT)
+            continue;
+        if (!group_bytes(it, v->axes, each, over, &q) || (*value && q != *bytes))
+            return false;
+        *value = each;
+        *bytes = q;
+    }
+    return *value != NULL;
+}
+
+/* Activations are exchanged in these phases; what weight gradients and the optimizer send is of another size. */
+static bool sends_activations(const struct step *s)
+{
+    return phase_of(s->phase) != OTHER || !strcmp(s->phase, "prefill") || !strcmp(s->phase, "decode");
+}
+
+/* The axes of an exchange: a plan has none of its own, and takes those of its source. False: not known. */
+static bool over_of(const struct volume *v, const struct step *s, u32 *over)
+{
+    const struct stmt *from = s->s;
+    if (v->it != v->program)
+        from = v->program && list_n(v->it, s->s->lineage) == 1 ? item_ref(v->program, list_at(v->it, s->s->lineage)[0]) : NULL;
+    if (!from || from->entity != DIST_TASK)
+        return false;
+    *over = ((const struct dist_task *)from)->over;
+    return true;
+}
+
+static bool check_boundary(struct volume *v, const struct exchange *x)
+{
+    const struct dist_value *value;
+    qty bytes;
+    u32 over;
+    if (!sends_activations(x->step)) {
+        v->unsized++;
+        return true;
+    }
+    if (!over_of(v, x->step, &over) || !boundary_bytes(v, over, &value, &bytes)) {
+        v->unplaced++;
+        return true;
+    }
+    v->n_boundary++;
+    return bytes == x->message || refuse(v, x, "check.message_volume.boundary",
+                                         arena_format(&v->c->v.scratch, "the boundary %s has", stmt_text(v->program, &value->s)), bytes);
+}
+
+/* ---- Layers: forward, backward, again ---- */
+
+/* By atom of a layer: its exchanges without values, by phase; number + 1. */
+struct layers {
+    u32 (*of)[OTHER];
+};
+
+static enum kind conjugate(enum kind k)
+{
+    return k == ALL_GATHER ? REDUCE_SCATTER : k == REDUCE_SCATTER ? ALL_GATHER : k;
+}
+
+static const struct exchange *exchange_of(const struct volume *v, const struct layers *l, atom layer, enum phase phase)
+{
+    u32 number = layer ? l->of[layer][phase] : 0;
+    return number ? &v->at[number - 1] : NULL;
+}
+
+static bool refuse_pair(struct volume *v, const struct exchange *x, const char *code, enum kind wanted, enum phase phase)
+{
+    return verify_error(&v->c->v, x->step->s, NULL, NULL, code, "%s needs layer %s to have %s in phase %s", stmt_text(v->it, x->step->s),
+                        context_text(v->it->ctx, x->step->layer), kind_words[wanted], phase_words[phase]);
+}
+
+/* What is gathered ahead of a product is scattered in its gradient, and the other way round. */
+static bool check_pair(struct volume *v, const struct layers *l, const struct exchange *x)
+{
+    if (x->kind == ALL_REDUCE || x->kind == BROADCAST || x->phase == AGAIN)
+        return true;            /* where one is reduced, the other is whole: told by the sums */
+    enum phase other = x->phase == FORWARD ? BACKWARD : FORWARD;
+    const struct exchange *twin = exchange_of(v, l, x->step->layer, other);
+    if (!twin || twin->kind != conjugate(x->kind))
+        return refuse_pair(v, x, "check.message_volume.pair", conjugate(x->kind), other);
+    v->n_paired++;
+    return x->message == twin->message ||
+           refuse(v, x, "check.message_volume.pair", x->phase == FORWARD ? "its gradient" : "what it is the gradient of", twin->message);
+}
+
+static bool check_again(struct volume *v, const struct layers *l, const struct exchange *x)
+{
+    const struct exchange *first = exchange_of(v, l, x->step->layer, FORWARD);
+    if (x->phase != AGAIN || !x->step->layer)
+        return true;
+    if (!first || first->kind != x->kind)
+        return refuse_pair(v, x, "check.message_volume.repeat", x->kind, FORWARD);
+    v->n_repeated++;
+    return x->message == first->message || refuse(v, x, "check.message_volume.repeat", "the one that it repeats", first->message);
+}
+
+/* ---- Sums of a phase ---- */
+
+/* In units of M·(n - 1) over all ranks of a group: 2 for an all_reduce. A direct all_to_all moves M/n·(n - 1). */
+static u64 ring_weight(enum kind kind)
+{
+    return kind == ALL_REDUCE ? 2 : kind == ALL_TO_ALL ? 0 : 1;
+}
+
+static bool add_ring(struct volume *v, enum phase phase, qty *sum)
+{
+    struct exprs *x = v->it->ctx->exprs;
+    *sum = 0;
+    for (u32 i = 0; i < v->n; i++) {
+        qty moved;
+        if (v->at[i].phase != phase || v->at[i].typed)
+            continue;
+        if (qty_mul(x, v->at[i].message, ring_weight(v->at[i].kind), &moved) != EXPR_OK || qty_add(x, *sum, moved, sum) != EXPR_OK)
+            return verify_error(&v->c->v, v->at[i].step->s, "work", NULL, "check.quantity", "the bytes on the wire overflow 128 bits");
+    }
+    return true;
+}
+
+/* The decoder whose block the program is, or NULL. */
+static bool is_decoder_block(const struct volume *v)
+{
+    const struct item *model = v->program ? check_source(v->c, v->program, LAYER_MODEL) : NULL;
+    for (u32 i = 0; model && i < model->n_stmts; i++) {
+        const struct model_op *op = (const struct model_op *)model->stmts[i];
+        if (op->s.entity == MODEL_OP && intern_is(&v->it->ctx->names, op->operation, "transformer.decoder_training"))
+            return true;
+    }
+    return false;
+}
+
+static const struct step *first_of(const struct volume *v, enum phase phase)
+{
+    for (u32 i = 0; i < v->view.n; i++)
+        if (phase_of(v->view.steps[i].phase) == phase)
+            return &v->view.steps[i];
+    return NULL;
+}
+
+static bool refuse_sum(struct volume *v, enum phase phase, qty is, const char *why, qty should)
+{
+    const struct step *at = first_of(v, phase);
+    const struct context *ctx = v->it->ctx;
+    const char *text = qty_text(ctx, is);
+    return verify_error(&v->c->v, at ? at->s : NULL, NULL, NULL, "check.message_volume.ring", "rings move %s bytes times n - 1 in phase %s, and %s %s", text,
+                        phase_words[phase], why, qty_text(ctx, should));
+}
+
+/* A pass over a decoder's block: four messages, on more than one rank. */
+static bool check_block(struct volume *v, enum phase phase, qty sum)
+{
+    const struct dist_value *value;
+    qty bytes, four;
+    u64 n = mesh_ranks(v->program, v->axes);
+    if (!boundary_bytes(v, 0, &value, &bytes) || qty_mul(v->it->ctx->exprs, bytes, n > 1 ? 4 : 0, &four) != EXPR_OK || sum == four)
+        return true;
+    return refuse_sum(v, phase, sum, n > 1 ? "4 messages of the boundary are" : "one rank has nobody to send to:", four);
+}
+
+static bool check_sums(struct volume *v)
+{
+    qty forward, backward;
+    bool both = first_of(v, FORWARD) && first_of(v, BACKWARD), block = is_decoder_block(v), good = true;
+    if (!add_ring(v, FORWARD, &forward) || !add_ring(v, BACKWARD, &backward))
+        return false;
+    if (block && first_of(v, FORWARD))
+        good = check_block(v, FORWARD, forward);
+    if (block && first_of(v, BACKWARD))
+        good = check_block(v, BACKWARD, backward) && good;
+    if (good && both && forward != backward)
+        good = refuse_sum(v, BACKWARD, backward, "in phase forward", forward);
+    if (good && (forward || backward))
+        check_proved(v->c, "rings move forward %s bytes times n - 1, and %s back%s", qty_text(v->it->ctx, forward), qty_text(v->it->ctx, backward),
+                     block ? ", as the block of a decoder does" : "");
+    return good;
+}
+
+/* ---- Images: what a plan does for a collective of its program ---- */
+
+/* By atom of the program's collective: what rings move for its images, in units of n - 1; and whether there is any. */
+struct images {
+    qty *moved;
+    u8 *some;
+};
+
+static bool add_image(struct volume *v, struct images *i, const struct exchange *x)
+{
+    struct exprs *e = v->it->ctx->exprs;
+    qty moved;
+    if (list_n(v->it, x->step->s->lineage) != 1 || x->kind == ALL_TO_ALL || x->step->s->lineage_kind == LINEAGE_GENERATED)
+        return true;
+    atom source = ref_atom(list_at(v->it, x->step->s->lineage)[0]);
+    i->some[source] = 1;
+    return (qty_mul(e, x->message, ring_weight(x->kind), &moved) == EXPR_OK && qty_add(e, i->moved[source], moved, &i->moved[source]) == EXPR_OK) ||
+           verify_error(&v->c->v, x->step->s, "work", NULL, "check.quantity", "the bytes on the wire overflow 128 bits");
+}
+
+static bool check_images_of(struct volume *v, const struct images *i, const struct dist_task *t, u32 *n)
+{
+    const struct context *ctx = v->it->ctx;
+    enum kind kind = t->body == DIST_COLLECTIVE ? kind_of(v->program, t->operation) : KINDS;
+    qty moved;
+    if (kind == KINDS || kind == ALL_TO_ALL || !i->some[t->s.name] || !t->work[DIST_MESSAGE] ||
+        qty_mul(ctx->exprs, t->work[DIST_MESSAGE], ring_weight(kind), &moved) != EXPR_OK)
+        return true;
+    ++*n;
+    if (moved == i->moved[t->s.name])
+        return true;
+    const char *text = qty_text(ctx, moved);
+    verify_error(&v->c->v, NULL, NULL, symbol_text(v->it, v->program->name), "check.message_volume.images",
+                 "rings move %s bytes times n - 1 for %s of %s, and %s for what is from it", text, stmt_text(v->program, &t->s),
+                 symbol_text(v->it, v->program->name), qty_text(ctx, i->moved[t->s.name]));
+    if (ctx->locate)
+        diag_note(ctx->diags, ctx->locate(v->program, &t->s, NULL, NULL), "it is here");
+    return false;
+}
+
+static bool check_images(struct volume *v)
+{
+    u32 names = v->it->ctx->names.n, n = 0;
+    struct images i = { ARENA_ARRAY(&v->c->v.scratch, qty, names), ARENA_ARRAY(&v->c->v.scratch, u8, names) };
+    bool good = true;
+    if (!v->program || v->program == v->it || v->program->name != v->it->header.parent.item)
+        return true;
+    for (u32 k = 0; k < v->n; k++)
+        good = add_image(v, &i, &v->at[k]) && good;
+    for (u32 k = 0; good && k < v->program->n_stmts; k++)
+        if (v->program->stmts[k]->entity == DIST_TASK)
+            good = check_images_of(v, &i, (const struct dist_task *)v->program->stmts[k], &n) && good;
+    if (good && n)
+        check_proved(v->c, "rings move for what is from %u collectives of %s what they move for those", n, symbol_text(v->it, v->program->name));
+    return good;
+}
+
+/* ---- All of it ---- */
+
+static void collect(struct volume *v)
+{
+    v->at = ARENA_ARRAY(&v->c->v.scratch, struct exchange, v->view.n + 1);
+    for (u32 i = 0; i < v->view.n; i++) {
+        const struct step *s = &v->view.steps[i];
+        if (s->kind != STEP_COLLECTIVE)
+            continue;
+        v->at[v->n++] = (struct exchange){ s, kind_of(v->it, s->operation), phase_of(s->phase), list_n(v->it, s->operands) || list_n(v->it, s->results),
+                                           s->work[3] };
+    }
+}
+
+static bool check_layers(struct volume *v)
+{
+    struct layers l = { arena_alloc(&v->c->v.scratch, v->it->ctx->names.n * sizeof *l.of) };
+    bool good = true, both = first_of(v, FORWARD) && first_of(v, BACKWARD);
+    for (u32 i = 0; i < v->n; i++)
+        if (!v->at[i].typed && v->at[i].phase != OTHER && v->at[i].step->layer)
+            l.of[v->at[i].step->layer][v->at[i].phase] = i + 1;
+    for (u32 i = 0; i < v->n; i++) {
+        const struct exchange *x = &v->at[i];
+        if (x->typed || x->phase == OTHER || !x->step->layer)
+            continue;
+        good = (!both || check_pair(v, &l, x)) && good;
+        good = check_again(v, &l, x) && good;
+    }
+    return good;
+}
+
+static bool check_exchange(struct volume *v, const struct exchange *x)
+{
+    if (!x->typed)
+        return check_boundary(v, x);
+    v->n_typed += x->message != 0;
+    v->silent += x->message == 0;
+    return true;
+}
+
+static void tell(const struct volume *v)
+{
+    check_proved(v->c, "%u collectives: %u by the types of their values, %u by the boundary; %u in pairs of forward and gradient, %u repeated",
+                 v->n, v->n_typed, v->n_boundary, v->n_paired, v->n_repeated);
+    if (v->silent)
+        check_skipped(v->c, "collectives that say no message: %u", v->silent);
+    if (v->unsized)
+        check_skipped(v->c, "collectives without values outside of the passes over activations: %u; nothing says their size", v->unsized);
+    if (v->unplaced)
+        check_skipped(v->c, "collectives without values: %u; the program's inputs are not of one size, or not in the file", v->unplaced);
+}
+
+static bool run(struct check *c)
+{
+    struct volume v = { .c = c, .it = c->v.item, .program = check_source(c, c->v.item, LAYER_DIST) };
+    bool good = true;
+    for (u32 i = 0; v.program && i < v.program->n_stmts; i++)
+        if (v.program->stmts[i]->entity == DIST_MESH)
+            v.axes = ((const struct dist_mesh *)v.program->stmts[i])->axes;
+    view_read(&v.view, v.it, &c->v.scratch);
+    collect(&v);
+    for (u32 i = 0; i < v.n; i++)
+        good = check_exchange(&v, &v.at[i]) && good;
+    good = check_layers(&v) && good;
+    good = good && check_sums(&v) && check_images(&v);
+    if (good)
+        tell(&v);
+    return good;
+}
+
+const struct checker message_volume = {
+    .name = "message-volume",
+    .layers = IN(LAYER_DIST) | IN(LAYER_PORTABLE),
+    .run = run,
+    .doc = "Messages are the bytes of their types or of the boundary; rings move as much back as forward, all_reduce = reduce_scatter + all_gather.",
+};
