@@ -60,8 +60,8 @@ static bool check_devices(struct binding_run *b)
                           symbol_text(r->input, r->input->name), (unsigned long long)b->ranks, MAX_DEVICES);
     if (b->deployment->devices >= b->ranks)
         return true;
-    pass_error(r, deployment, &b->deployment->s, "devices", NULL, "pass.bind.devices", "%s has %llu devices, and %s needs one for each of its %llu ranks",
-               symbol_text(deployment, deployment->name), (unsigned long long)b->deployment->devices, symbol_text(r->input, r->input->name),
+    pass_error(r, deployment, &b->deployment->s, "devices", NULL, "pass.bind.devices", "%s has %llu device%s, and %s needs one for each of its %llu ranks",
+               symbol_text(deployment, deployment->name), (unsigned long long)b->deployment->devices, b->deployment->devices == 1 ? "" : "s", symbol_text(r->input, r->input->name),
                (unsigned long long)b->ranks);
     pass_note(r, "%llu are missing", (unsigned long long)(b->ranks - b->deployment->devices));
     return false;

@@ -327,6 +327,8 @@ static const struct pass_option options[] = {
     { NULL, NULL },
 };
 
+static const char *const choices[] = { "microbatch", "sequence", "[microbatch, sequence]", NULL };
+
 static const struct relation relations[] = {
     { "op", "task", LINEAGE_LOWERED, "the work of every phase: operations, bytes, messages" },
     { "op", "memory", LINEAGE_LOWERED, "the memory of a block" },
@@ -339,7 +341,7 @@ static const struct analysis *const produces[] = { &training_totals, NULL };
 const struct pass distribute_transformer_training = {
     .name = "distribute-transformer-training", .revision = 1, .from = LAYER_MODEL, .to = LAYER_DIST,
     .bindings = NEEDS(BIND_WORKLOAD) | NEEDS(BIND_STRATEGY), .operation = "transformer.decoder_training", .suffix = "block",
-    .options = options, .relations = relations, .produces = produces,
+    .options = options, .choices = choices, .relations = relations, .produces = produces,
     .run = run, .gate = distribute_transformer_training_gate,
     .doc = "One block of a decoder under training, as the chain of tasks of one tensor-parallel group.",
 };

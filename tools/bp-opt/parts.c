@@ -3,6 +3,7 @@
 #include "ir/verify.h"
 #include "parser/parse.h"
 #include "parser/roundtrip.h"
+#include "passes/derivation.h"
 
 #include "expect.h"
 #include "messages.h"
@@ -63,10 +64,13 @@ static bool process(struct driver *d, struct part *part)
     if (o->on[OPT_SPLIT_INPUT_FILE])
         split_warn(&part->source, &d->diags);
     bool parsed = parse_module(&part->module, &d->ctx, &part->source);
-    if (!verify_module(&part->module) || !parsed)
+    bool good = verify_module(&part->module);
+    if (!derivation_check_headers(&part->module) || !good || !parsed)
         return false;
     part->item = d->item && module_find(&part->module, d->item) ? d->item : 0;
     if (o->on[OPT_VERIFY_ROUNDTRIP] && !verify_roundtrip(&part->module))
+        return false;
+    if (o->on[OPT_VERIFY_DERIVATION] && !derivation_check(&part->module, &d->session, part->item))
         return false;
     return (d->item && !part->item) || check_and_run(d, part);
 }
