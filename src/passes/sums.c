@@ -36,20 +36,25 @@ static bool find_grouping(const struct item_kind *k, const char *first, const ch
     return false;
 }
 
-static bool overflows(const struct item *it, const struct stmt *s, const struct field *f)
+/* G: the sum is of one group, that of T; NULL: of all. */
+static bool overflows(const struct item *it, const struct stmt *t, const struct field *f, const struct grouping *g)
 {
     struct context *ctx = it->ctx;
-    struct loc at = it->src && s->begin != NO_PLACE ? ctx->locate(it, s, f->name, NULL) : (struct loc){ 0 };
-    return diag_error(ctx->diags, at, "pass.sum", "the sum of %s in @%s leaves 128 bits", f->name,
-                      context_text(ctx, it->name));
+    struct loc at = it->src && t->begin != NO_PLACE ? ctx->locate(it, t, f->name, NULL) : (struct loc){ 0 };
+    const char *keyword = stmt_entity(it, t)->keyword;
+    if (g)
+        return diag_error(ctx->diags, at, "pass.sum", "the sum of %s in @%s over each %s with the %s `%s` and the %s `%s` leaves 128 bits", f->name,
+                          context_text(ctx, it->name), keyword, g->first->name, words_of(g->first)->words[field_get(t, g->first)].text,
+                          g->second->name, words_of(g->second)->words[field_get(t, g->second)].text);
+    return diag_error(ctx->diags, at, "pass.sum", "the sum of %s in @%s over every %s leaves 128 bits", f->name, context_text(ctx, it->name), keyword);
 }
 
-static bool add(const struct sums *s, struct sum *sum, const struct item *it, const struct stmt *t)
+static bool add(const struct sums *s, struct sum *sum, const struct item *it, const struct stmt *t, const struct grouping *g)
 {
     sum->count++;
     for (u32 i = 0; i < s->n_facts; i++)
         if (qty_add(it->ctx->exprs, sum->facts[i], field_get(t, s->facts[i]), &sum->facts[i]) != EXPR_OK)
-            return overflows(it, t, s->facts[i]);
+            return overflows(it, t, s->facts[i], g);
     return true;
 }
 
@@ -75,7 +80,7 @@ static bool group(struct sums *s, const struct item *it, const struct grouping *
         if (t->entity != g->entity)
             continue;
         u64 at = field_get(t, g->first) * seconds + field_get(t, g->second);
-        if (!add(s, &s->list[at], it, t) || !add(s, &s->total, it, t))
+        if (!add(s, &s->list[at], it, t, g) || !add(s, &s->total, it, t, NULL))
             return false;
     }
     drop_empty(s, g, groups);

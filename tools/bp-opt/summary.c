@@ -6,6 +6,9 @@
 #include "passes/ledger.h"
 #include "passes/sums.h"
 #include "passes/training_report.h"
+#include "support/quantity.h"
+
+#include <stdlib.h>
 
 /* What the numbers stand for; a reader must not have to guess. */
 static const char scope[] = "one rank, each task once; message is the payload of one group";
@@ -184,21 +187,56 @@ static void print_json(struct summary *y)
 
 struct region_sum {
     u32 buffers;
-    qty used;
+    qty used;               /* bytes that some buffer takes, each once; of expressions the sizes' sum */
 };
 
-static struct region_sum sum_region(const struct item *it, atom region)
+struct bytes {
+    u128 begin, end;
+};
+
+static int by_begin(const void *a, const void *b)
 {
-    struct region_sum sum = { 0, 0 };
-    for (u32 i = 0; i < it->n_stmts; i++) {
-        const struct concrete_bind *b = (const struct concrete_bind *)it->stmts[i];
-        if (b->s.entity != CONCRETE_BIND || b->memory != region)
+    const struct bytes *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Bytes in any of the ranges, which are sorted. */
+static u128 covered(const struct bytes *ranges, u32 n)
+{
+    u128 sum = 0, end = 0;
+    for (u32 i = 0; i < n; i++) {
+        u128 begin = ranges[i].begin > end ? ranges[i].begin : end;
+        if (ranges[i].end <= begin)
             continue;
-        sum.buffers++;
-        if (qty_add(it->ctx->exprs, sum.used, b->size, &sum.used) != EXPR_OK)
-            sum.used = 0;
+        sum += ranges[i].end - begin;
+        end = ranges[i].end;
     }
     return sum;
+}
+
+static bool sum_region(struct summary *y, const struct concrete_memory *m, struct region_sum *sum)
+{
+    struct exprs *x = y->it->ctx->exprs;
+    size_t room = (y->it->n_stmts + (size_t)1) * sizeof(struct bytes);
+    struct bytes *ranges = block_grow(NULL, 0, room);
+    bool known = true, fits = true;
+    *sum = (struct region_sum){ 0, 0 };
+    for (u32 i = 0; i < y->it->n_stmts; i++) {
+        const struct concrete_bind *b = (const struct concrete_bind *)y->it->stmts[i];
+        if (b->s.entity != CONCRETE_BIND || b->memory != m->s.name)
+            continue;
+        struct bytes *at = &ranges[sum->buffers++];
+        u128 size;
+        known = known && qty_value(x, b->offset, &at->begin) && qty_value(x, b->size, &size) && u128_add(at->begin, size, &at->end);
+        fits = fits && qty_add(x, sum->used, b->size, &sum->used) == EXPR_OK;
+    }
+    if (known) {
+        qsort(ranges, sum->buffers, sizeof *ranges, by_begin);
+        sum->used = qty_number(x, covered(ranges, sum->buffers));
+    }
+    block_free(ranges, room);
+    return known || fits || diag_error(y->it->ctx->diags, (struct loc){ 0 }, "pass.sum", "the sum of sizes in @%s over the bindings of @%s leaves 128 bits",
+                                       context_text(y->it->ctx, y->it->name), context_text(y->it->ctx, m->s.name));
 }
 
 static u32 count_entity(const struct item *it, u32 entity)
@@ -209,10 +247,11 @@ static u32 count_entity(const struct item *it, u32 entity)
     return n;
 }
 
-static void print_binding(struct summary *y, bool json)
+static bool print_binding(struct summary *y, bool json)
 {
     struct item *it = y->it;
     u32 commands = count_entity(it, CONCRETE_COMMAND), devices = count_entity(it, CONCRETE_DEVICE), n = 0;
+    bool good = true;
     if (json) {
         out_printf(y->o, "{\"kind\":\"%s\",\"name\":", it->kind->name);
         json_name(y->o, &it->ctx->names, 0, it->name);
@@ -226,7 +265,8 @@ static void print_binding(struct summary *y, bool json)
         const struct concrete_memory *m = (const struct concrete_memory *)it->stmts[i];
         if (m->s.entity != CONCRETE_MEMORY)
             continue;
-        struct region_sum sum = sum_region(it, m->s.name);
+        struct region_sum sum;
+        good = sum_region(y, m, &sum) && good;
         if (json) {
             out_printf(y->o, "%s{\"buffers\":%u,\"bytes\":", n++ ? "," : "", sum.buffers);
             json_quantity(y->o, it->ctx->exprs, sum.used);
@@ -239,16 +279,18 @@ static void print_binding(struct summary *y, bool json)
         }
     }
     out_string(y->o, json ? "]}\n" : "");
+    return good;
 }
 
 bool summary_print(struct out *o, struct item *it, const struct training_report *training, bool json)
 {
     struct summary y = { .o = o, .it = it, .training = training };
-    if (it->kind->layer == LAYER_CONCRETE) {
-        print_binding(&y, json);
-        return true;
-    }
     arena_init(&y.arena);
+    if (it->kind->layer == LAYER_CONCRETE) {
+        bool fits = print_binding(&y, json);
+        arena_free(&y.arena);
+        return fits;
+    }
     bool good = sums_of_tasks(&y.tasks, it, &y.arena) && sums_of_buffers(&y.buffers, it, &y.arena);
     if (good && json)
         print_json(&y);
