@@ -8,6 +8,9 @@
 #ifndef ENTITY
 #define ENTITY(...)
 #endif
+#ifndef EXAMPLE
+#define EXAMPLE(...)
+#endif
 #ifndef OPERATION
 #define OPERATION(...)
 #endif

@@ -2,5 +2,6 @@
 #undef ENUMERATION
 #undef GROUP
 #undef ENTITY
+#undef EXAMPLE
 #undef OPERATION
 #undef RULE

@@ -133,6 +133,12 @@ struct entity {
     const char *doc;
 };
 
+/* One more statement to paste, beside the entities' examples: of a body that those don't show. */
+struct sample {
+    const char *text;       /* as printed */
+    const char *doc;
+};
+
 struct item_kind {
     const char *name;       /* "dist.program" */
     enum layer layer;
@@ -149,6 +155,8 @@ struct dialect {
     const char *name;
     const struct item_kind *kinds;
     u32 n_kinds;
+    const struct sample *samples;
+    u32 n_samples;
     const struct operation *operations;
     u32 n_operations;
     const struct enumeration *const *enumerations;

@@ -1,5 +1,5 @@
 /*
- * Second of a .def's two expansions: the const tables `enumerations`, `entities`, `operations` and `rules` of one
+ * Second of a .def's two expansions: the const tables `enumerations`, `entities`, `samples`, `operations` and `rules` of one
  * dialect. Define DEF (the file) before the include; no guard on purpose. See ir/schema.h for the rows.
  */
 #define WORD(id, text, doc) { text, doc },
@@ -21,6 +21,11 @@ static const struct entity entities[] = {
     { .keyword = keyword_, .size = sizeof(struct tag), .flags = flags_, .fields = FIELDS(__VA_ARGS__), \
       .example = example_, .doc = doc_ },
 #include DEF
+};
+static const struct sample samples[] = {
+#define EXAMPLE(text_, doc_) { .text = text_, .doc = doc_ },
+#include DEF
+    { .text = NULL },
 };
 static const struct operation operations[] = {
 #define OPERATION(name_, layers_, min_in, max_in, min_out, max_out, shape_, attributes_, sample_, doc_) \

@@ -141,6 +141,13 @@ static void example(const struct item_kind *kind, const struct entity *e)
 START_TEST(every_example_prints_as_it_stands)
 {
     each_entity(example);
+    u32 n = 0;
+    for (const struct dialect *const *d = all_dialects; *d; d++)
+        for (u32 i = 0; i < (*d)->n_samples; i++, n++) {
+            struct entity e = { .example = (*d)->samples[i].text };
+            example(&(*d)->kinds[0], &e);
+        }
+    ck_assert_uint_gt(n, 15);
 }
 END_TEST
 

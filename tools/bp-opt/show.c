@@ -129,6 +129,10 @@ static void show_dialect_ops(struct out *o, const struct dialect *d)
 {
     for (u32 i = 0; i < d->n_kinds; i++)
         show_entities(o, &d->kinds[i]);
+    for (u32 i = 0; i < d->n_samples; i++) {
+        out_joined(o, d->samples[i].text);
+        out_printf(o, "  // %s\n", d->samples[i].doc);
+    }
     for (u32 i = 0; i < d->n_operations; i++)
         if (d->operations[i].name)
             show_operation(o, &d->operations[i], d->operations[i].layers & IN(LAYER_MODEL));

@@ -131,6 +131,15 @@ static void items(struct out *o, const struct dialect *d)
     }
 }
 
+static void samples(struct out *o, const struct dialect *d)
+{
+    if (!d->n_samples)
+        return;
+    out_string(o, "\n## More statements\n");
+    for (u32 i = 0; i < d->n_samples; i++)
+        out_printf(o, "\n%s\n\n```\n%s\n```\n", d->samples[i].doc, d->samples[i].text);
+}
+
 static void words(struct out *o, const struct dialect *d)
 {
     if (!d->n_enumerations)
@@ -191,6 +200,7 @@ int main(int argc, char **argv)
         out_printf(&o, "# %s: %s\n\nWritten from `src/dialects/%s/%s.def` by `make reference`. How values are written: [language.md](../language.md).\n",
                    (*d)->name, (*d)->doc, (*d)->name, (*d)->name);
         items(&o, *d);
+        samples(&o, *d);
         words(&o, *d);
         operations(&o, *d);
         messages(&o, *d);

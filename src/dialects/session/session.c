@@ -26,6 +26,7 @@ static const struct item_kind kinds[] = {
 
 const struct dialect session_dialect = {
     .name = "session", .kinds = kinds, .n_kinds = COUNT(kinds),
+    .samples = samples, .n_samples = COUNT(samples) - 1,
     .operations = operations, .n_operations = COUNT(operations) - 1,
     .enumerations = enumerations, .n_enumerations = COUNT(enumerations),
     .rules = rules, .n_rules = COUNT(rules) - 1,
