@@ -5,6 +5,7 @@
 #include "diff.h"
 #include "messages.h"
 #include "parts.h"
+#include "replay.h"
 #include "request.h"
 #include "session.h"
 #include "write.h"
@@ -15,8 +16,10 @@ static enum status run(struct driver *d)
         return STATUS_MISUSED;
     if (!session_parse(d))
         return STATUS_REFUSED;
+    if (!recorder_begin(&d->recorder, d))
+        return STATUS_REFUSED;
     parts_split(d);
-    return parts_process(d) && write_all(d) ? STATUS_SUCCESS : STATUS_REFUSED;
+    return parts_process(d) && recorder_finish(&d->recorder) && write_all(d) && recorder_publish(&d->recorder) ? STATUS_SUCCESS : STATUS_REFUSED;
 }
 
 /* What is done, by the first option of these that was given; a plain run, if none was. */
@@ -25,6 +28,7 @@ static const struct {
     enum status (*run)(struct driver *d);
 } modes[] = {
     { OPT_DIFF, diff_run },
+    { OPT_REPLAY, replay_run },
     { OPTIONS, run },
 };
 
@@ -52,6 +56,7 @@ static void driver_free(struct driver *d)
 {
     for (u32 i = 0; i < d->n_parts; i++)
         part_free(d, &d->parts[i]);
+    recorder_free(&d->recorder);
     module_free(&d->session);
     context_free(&d->ctx);
     source_free(&d->source);

@@ -5,6 +5,7 @@
 #ifndef BP_OPT_DRIVER_H
 #define BP_OPT_DRIVER_H
 
+#include "checkpoint.h"
 #include "checks.h"
 #include "options.h"
 #include "output.h"
@@ -36,6 +37,8 @@ struct driver {
     struct pipeline pipeline;
     struct checks checks;       /* of --check */
     struct output output;
+    struct recorder recorder;   /* of --checkpoint-dir */
+    struct replay *replay;      /* of --replay, or NULL */
     atom item;                  /* of --item, 0: none */
     atom item_to;               /* the second one of `--item=@a,@b`, for --diff; 0: none */
 };

@@ -186,8 +186,19 @@ static bool check_pairs(const struct options *o)
         { OPT_PASS_PIPELINE, OPT_PASS },        { OPT_DIGEST, OPT_SUMMARY },         { OPT_CANONICAL, OPT_PRINT_LOCATIONS },
         { OPT_CANONICAL, OPT_EMIT },            { OPT_PRINT_LOCATIONS, OPT_EMIT },   { OPT_VERIFY_ONLY, OPT_OUTPUT },
         { OPT_VERIFY_ONLY, OPT_CANONICAL },     { OPT_VERIFY_ONLY, OPT_EMIT },       { OPT_VERIFY_ONLY, OPT_DIGEST },
-        { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS },
+        { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS }, { OPT_CHECKPOINT_DIR, OPT_VERIFY_DIAGNOSTICS },
+        { OPT_CHECKPOINT_DIR, OPT_DIFF },
     };
+    static const enum option not_replayed[] = {
+        OPT_PASS, OPT_PASS_PIPELINE, OPT_SESSION, OPT_ITEM, OPT_SPLIT_INPUT_FILE, OPT_KEEP_SOURCES, OPT_CHECKPOINT_DIR, OPT_OUTPUT, OPT_EMIT,
+        OPT_CANONICAL, OPT_PRINT_LOCATIONS, OPT_DIGEST, OPT_SUMMARY, OPT_VERIFY_DIAGNOSTICS, OPT_VERIFY_ONLY, OPT_DIFF,
+    };
+    for (u32 i = 0; o->on[OPT_REPLAY] && i < COUNT(not_replayed); i++)
+        if (o->on[not_replayed[i]])
+            return usage_error("--replay takes all from its folder, and prints a report: not %s%s", not_replayed[i] == OPT_OUTPUT ? "-" : "--",
+                               not_replayed[i] == OPT_PASS ? "PASS" : option_rows[not_replayed[i]].name);
+    if (o->on[OPT_REPLAY] && strcmp(o->input, "-"))
+        return usage_error("--replay takes its input from its folder, not from '%s'", o->input);
     for (u32 i = 0; i < COUNT(pairs); i++) {
         enum option a = pairs[i].a, b = pairs[i].b;
         if (o->on[a] && o->on[b] && (b != OPT_EMIT || o->number[b] || a == OPT_VERIFY_ONLY))

@@ -8,6 +8,7 @@
 #include "expect.h"
 #include "messages.h"
 #include "observers.h"
+#include "replay_compare.h"
 #include "split.h"
 
 void parts_split(struct driver *d)
@@ -35,6 +36,10 @@ static bool run_passes(struct driver *d, struct part *part)
         observers[n++] = follow_observer(&part->item);
     if (d->checks.n)
         observers[n++] = checks_observer(&d->checks);
+    if (d->replay)
+        observers[n++] = replay_observer(d->replay);
+    if (d->recorder.on)
+        observers[n++] = recorder_observer(&d->recorder);
     if (o->on[OPT_SUMMARY])
         observers[n++] = summary_observer(&part->summaries);
     struct run_options run = {

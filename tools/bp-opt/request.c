@@ -83,6 +83,12 @@ bool request_output(struct driver *d)
     return !fault || cannot_write(d, &d->output, fault);
 }
 
+static bool request_folder(struct driver *d)
+{
+    const char *path = d->options->text[OPT_CHECKPOINT_DIR], *fault = path ? folder_check(path, &d->arena) : NULL;
+    return !fault || diag_error(&d->diags, nowhere, "driver.output", "can't write '%s': %s", path, fault);
+}
+
 static bool read_sources(struct driver *d)
 {
     const struct options *o = d->options;
@@ -104,7 +110,7 @@ static bool read_sources(struct driver *d)
 bool request_prepare(struct driver *d)
 {
     if (!parse_pipeline(d) || !printer_check(d->options, &d->arena) || !checks_choose(&d->checks, d->options, &d->arena) ||
-        !request_item(d) || !request_output(d) || !read_sources(d))
+        !request_item(d) || !request_output(d) || !request_folder(d) || !read_sources(d))
         return false;
     if (d->options->on[OPT_DUMP_PASS_PIPELINE])
         dump_pipeline(d);
