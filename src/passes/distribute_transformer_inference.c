@@ -1,7 +1,8 @@
 /*
  * distribute-transformer-inference: each step of a request (prefill, decode) as the chain of tasks of one decoder block
- * on one tensor-parallel group. Values stand at the block's boundary, and the KV cache beside it, which is written by
- * one task and read by another; collectives have no operands; every task runs after the one above it.
+ * on one tensor-parallel group. Values stand at the block's boundary, and the KV cache beside it, which one task writes
+ * in place, whether or not the model names the next version, and another reads; collectives have no operands; every task
+ * runs after the one above it.
  */
 #include "dialects/dist/dist.h"
 #include "passes/decoder.h"
@@ -20,7 +21,7 @@ struct derivation {
     struct training_strategy strategy;
     struct inference_request request;
     struct inference_step step;
-    atom input, output, cache, next_cache;      /* next_cache 0: the model names no next version */
+    atom input, output, cache;
     u32 axes[2], n_axes;                        /* of the mesh: heads of keys and values are dealt out over the first */
     bool cache_split;
 };
@@ -58,7 +59,6 @@ static void name_values(struct derivation *d)
     d->input = operands[0];
     d->cache = operands[1];
     d->output = results[0];
-    d->next_cache = list_n(in, d->op->results) > 1 ? results[1] : 0;
 }
 
 static bool check_boundary(const struct derivation *d)
@@ -187,18 +187,20 @@ static void fill_boundary(const struct derivation *d, struct dist_value *v, atom
 }
 
 /* One block's part of the model's cache, as far as the context goes: [2, batch, context, kv_heads x head_size]. */
-static void fill_cache(const struct derivation *d, struct dist_value *v, atom name)
+static void emit_cache(struct derivation *d)
 {
     struct item *out = d->r->output;
     const u64 sizes[4] = { 2, d->step.batch, d->step.context, d->model.kv_heads * d->model.head_size };
     struct sharding sharding = { .rank = 4 };
-    v->s.name = name;
+    struct dist_value *v = (struct dist_value *)item_add(out, DIST_VALUE);
+    v->s.name = d->cache;
     v->role = DIST_KV_CACHE;
     v->type = intern_type(d, sizes, 4);
     if (d->cache_split)
         sharding.dims[3] = (struct axis_list){ &d->axes[0], 1 };
     v->sharding = sharding_write(out, &sharding, 4);
     item_declare(out, &v->s);
+    emit_from(out, &v->s, REF_VALUE(d->cache));
 }
 
 static void emit_values(struct derivation *d)
@@ -208,33 +210,18 @@ static void emit_values(struct derivation *d)
     in->role = DIST_INPUT;
     fill_boundary(d, in, d->input);
     emit_from(out, &in->s, REF_VALUE(d->input));
-    struct dist_value *kv = (struct dist_value *)item_add(out, DIST_VALUE);
-    fill_cache(d, kv, d->cache);
-    emit_from(out, &kv->s, REF_VALUE(d->cache));
+    emit_cache(d);
 }
 
-static u32 effect(struct derivation *d, enum effect kind, atom value)
-{
-    const u32 pair[2] = { kind, REF_VALUE(value) };
-    return item_list(d->r->output, pair, 2);
-}
-
-/* The new keys and values are written into the cache; its next version is a value where the model has one. */
 static void use_cache(struct derivation *d, struct dist_task *t, const struct inference_task_row *row)
 {
     struct item *out = d->r->output;
     bool writes = !strcmp(row->operation, "kv_cache_write"), reads = !strcmp(row->operation, "attention");
-    atom seen = reads && d->next_cache ? d->next_cache : d->cache;
+    const u32 effect[2] = { writes ? EFFECT_WRITE : EFFECT_READ, REF_VALUE(d->cache) };
     if (!writes && !reads)
         return;
-    t->operands = emit_one(out, seen);
-    t->effects = effect(d, writes ? EFFECT_WRITE : EFFECT_READ, seen);
-    if (!writes || !d->next_cache)
-        return;
-    struct dist_value *next = (struct dist_value *)item_add_result(out, DIST_VALUE);
-    fill_cache(d, next, d->next_cache);
-    next->updates = d->cache;
-    t->results = emit_one(out, d->next_cache);
+    t->operands = emit_one(out, d->cache);
+    t->effects = item_list(out, effect, 2);
 }
 
 static struct dist_task *emit_task(struct derivation *d, const struct inference_call *call)
@@ -261,11 +248,6 @@ static struct dist_task *emit_task(struct derivation *d, const struct inference_
     return t;
 }
 
-static void emit_output(struct derivation *d, atom value)
-{
-    ((struct dist_output *)item_add(d->r->output, DIST_OUTPUT))->value = value;
-}
-
 /* The first task reads the block's input, the last makes its output. */
 static bool emit_chain(struct derivation *d, const struct inference_block *b)
 {
@@ -282,9 +264,7 @@ static bool emit_chain(struct derivation *d, const struct inference_block *b)
     value->role = DIST_ACTIVATION;
     fill_boundary(d, value, d->output);
     t->results = emit_one(out, d->output);
-    emit_output(d, d->output);
-    if (d->next_cache)
-        emit_output(d, d->next_cache);
+    ((struct dist_output *)item_add(out, DIST_OUTPUT))->value = d->output;
     return true;
 }
 

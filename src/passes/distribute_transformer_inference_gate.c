@@ -31,7 +31,7 @@ struct proof {
     struct inference_request request;
     struct inference_step step;
     const struct model_op *op;
-    atom input, output, cache, next;        /* next 0: the model names no next version of the cache */
+    atom input, output, cache;
     u128 e, rows, hidden, width, kv, inner; /* of a rank: attention width, width of keys, feed-forward width */
     u128 pairs, scores;                     /* counted pairs of a rank's heads; space for them */
     struct expected tasks[MOST_TASKS];
@@ -116,7 +116,6 @@ static void fill(struct proof *p)
     p->input = list_at(r->input, p->op->operands)[0];
     p->cache = list_at(r->input, p->op->operands)[1];
     p->output = list_at(r->input, p->op->results)[0];
-    p->next = list_n(r->input, p->op->results) > 1 ? list_at(r->input, p->op->results)[1] : 0;
 }
 
 /* The I-th step of the request: the prompt in chunks, then one token after another. */
@@ -197,6 +196,8 @@ static bool prove_memory(const struct proof *p, const struct dist_memory *m)
            prove_fact(p, m, "kv_cache", m->kv_cache, 2 * p->e * p->step.batch * p->step.context * p->kv) &&
            prove_fact(p, m, "workspace", m->workspace, p->e * (boundary + largest)) &&
            prove_fact(p, m, "boundary", m->boundary, p->e * boundary) &&
+           (!(m->working || m->stored || m->checkpoint || m->gradients || m->gradients_unsharded || m->activation_gradients || m->optimizer) ||
+            gate_refuse(p->r, p->r->output, &m->s, "it has memory of training")) &&
            gate_is_from(p->r, &m->s, LINEAGE_LOWERED, REF_SYMBOL(p->op->s.name)) &&
            gate_says_only(p->r, p->r->output, &m->s, " name facts from ");
 }
@@ -228,15 +229,15 @@ static bool prove_boundary(const struct proof *p, const struct dist_value *v, at
 }
 
 /* The model's cache without its blocks, as far as the context goes; heads of keys and values are dealt out. */
-static bool prove_cache(const struct proof *p, const struct dist_value *v, atom name, atom updates)
+static bool prove_cache(const struct proof *p, const struct dist_value *v)
 {
     const struct item *out = p->r->output;
     const struct type *whole = type_get(p->r->ctx->types, ((const struct model_value *)item_value(p->r->input, p->cache))->type);
     const u64 sizes[] = { 2, p->step.batch, p->step.context, p->m.kv_heads * p->m.head_size };
     struct sharding s;
     u128 width = 0, sequence = p->step.context;
-    if (!v || v->s.name != name || v->role != DIST_KV_CACHE || v->updates != updates || !has_sizes(p, v->type, whole->element, sizes, 4))
-        return gate_refuse(p->r, out, v ? &v->s : NULL, "it is not one block of the model's cache");
+    if (v->s.name != p->cache || !has_sizes(p, v->type, whole->element, sizes, 4))
+        return gate_refuse(p->r, out, &v->s, "it is not one block of the model's cache");
     if ((number(p, whole->dims[4], &width) && width != sizes[3]) || (number(p, whole->dims[3], &sequence) && sequence < p->step.context))
         return gate_refuse(p->r, out, &v->s, "the model's cache does not hold it");
     sharding_read(out, v->sharding, &s);
@@ -244,14 +245,14 @@ static bool prove_cache(const struct proof *p, const struct dist_value *v, atom 
     bool split = s.rank == 4 && s.dims[3].n == 1 && s.dims[3].axes[0] == p->axes[0] && !s.dims[0].n && !s.dims[1].n && !s.dims[2].n && !s.n_partial;
     if (dealt ? !split : v->sharding != 0)
         return gate_refuse(p->r, out, &v->s, "its sharding does not deal out the heads of keys and values");
-    return gate_says_only(p->r, out, &v->s, " role name type sharding updates from ");
+    return gate_says_only(p->r, out, &v->s, " role name type sharding from ");
 }
 
 static bool prove_declared(const struct proof *p, const struct stmt *s)
 {
     const struct dist_value *v = (const struct dist_value *)s;
     bool cache = v->role == DIST_KV_CACHE;
-    return (cache ? prove_cache(p, v, p->cache, 0) : prove_boundary(p, v, p->input, DIST_INPUT)) &&
+    return (cache ? prove_cache(p, v) : prove_boundary(p, v, p->input, DIST_INPUT)) &&
            gate_is_from(p->r, s, LINEAGE_LOWERED, REF_VALUE(cache ? p->cache : p->input));
 }
 
@@ -262,23 +263,19 @@ static bool is_only(const struct item *it, u32 list, atom value)
     return value ? list_n(it, list) == 1 && list_at(it, list)[0] == value : list_n(it, list) == 0;
 }
 
-/* The first task reads the input, the last makes the output; one task writes the cache, and one reads what it wrote. */
+/* The first task reads the input, the last makes the output; one task writes the cache in place, and one reads it. */
 static bool prove_flow(const struct proof *p, const struct dist_task *t, u32 i)
 {
     const struct item *out = p->r->output;
     bool writes = !strcmp(p->tasks[i].layer, "attention.kv_cache"), reads = !strcmp(p->tasks[i].layer, "attention.core");
-    atom seen = reads && p->next ? p->next : p->cache;
-    atom operand = i == 0 ? p->input : writes || reads ? seen : 0;
-    atom result = i + 1 == p->n ? p->output : writes ? p->next : 0;
+    bool last = i + 1 == p->n;
     const u32 *effects = list_at(out, t->effects);
-    if (!is_only(out, t->operands, operand) || !is_only(out, t->results, result))
+    if (!is_only(out, t->operands, i == 0 ? p->input : writes || reads ? p->cache : 0) || !is_only(out, t->results, last ? p->output : 0))
         return gate_refuse(p->r, out, &t->s, "it reads or makes other values than its place in the block has");
-    if (writes || reads ? list_n(out, t->effects) != 2 || effects[0] != (writes ? EFFECT_WRITE : EFFECT_READ) || effects[1] != REF_VALUE(seen)
+    if (writes || reads ? list_n(out, t->effects) != 2 || effects[0] != (writes ? EFFECT_WRITE : EFFECT_READ) || effects[1] != REF_VALUE(p->cache)
                         : t->effects != 0)
         return gate_refuse(p->r, out, &t->s, "its effects are not those on the cache");
-    if (i + 1 == p->n)
-        return prove_boundary(p, (const struct dist_value *)item_value(out, p->output), p->output, DIST_ACTIVATION);
-    return !result || prove_cache(p, (const struct dist_value *)item_value(out, p->next), p->next, p->cache);
+    return !last || prove_boundary(p, (const struct dist_value *)item_value(out, p->output), p->output, DIST_ACTIVATION);
 }
 
 static bool prove_work(const struct proof *p, const struct dist_task *t, const struct expected *x)
@@ -322,12 +319,6 @@ static bool prove_task(const struct proof *p, const struct dist_task *t, u32 i)
            gate_says_only(p->r, out, &t->s, " name body operation operands results over reduction phase layer effects work from ");
 }
 
-static bool prove_output(const struct proof *p, const struct stmt *s, u32 before)
-{
-    atom value = ((const struct dist_output *)s)->value;
-    return value == (before ? p->next : p->output) || gate_refuse(p->r, p->r->output, s, "it is not what the model makes");
-}
-
 static bool prove_pairs(const struct proof *p, const struct dist_attention *a)
 {
     return a->pairs == (p->step.pairs == ATTENTION_CAUSAL ? DIST_CAUSAL : DIST_DENSE) ||
@@ -350,12 +341,14 @@ static bool prove_entities(struct proof *p)
         case DIST_MEMORY: good = prove_memory(p, (const struct dist_memory *)s); break;
         case DIST_VALUE: good = prove_declared(p, s); break;
         case DIST_TASK: good = prove_task(p, (const struct dist_task *)s, before); break;
-        case DIST_OUTPUT: good = prove_output(p, s, before); break;
+        case DIST_OUTPUT:
+            good = ((const struct dist_output *)s)->value == p->output || gate_refuse(p->r, out, s, "it is not what the model makes");
+            break;
         case DIST_SYMBOL: case DIST_ENTITIES: good = gate_refuse(p->r, out, s, "a step has no symbols"); break;
         }
     }
     if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_ATTENTION] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
-                 seen[DIST_VALUE] != 2 || seen[DIST_OUTPUT] != (p->next ? 2 : 1) || seen[DIST_TASK] != p->n))
+                 seen[DIST_VALUE] != 2 || seen[DIST_OUTPUT] != 1 || seen[DIST_TASK] != p->n))
         return gate_refuse(p->r, out, NULL, "its mesh, order, attention, scale, memory, values, tasks and outputs are not those of a step");
     return good;
 }

@@ -5,7 +5,8 @@
 #include "passes/passes.h"
 
 const struct pass *const all_passes[] = {
-    &distribute_transformer_training, &distribute_transformer_inference, &specialize, &plan_transformer_training, &bind_reference_slot, &bind_reference_queue, NULL,
+    &distribute_transformer_training, &distribute_transformer_inference, &specialize, &plan_transformer_training,
+    &plan_transformer_inference, &bind_reference_slot, &bind_reference_queue, NULL,
 };
 
 const struct pass *pass_find(const char *name, size_t length)

@@ -11,6 +11,7 @@ const struct rule pass_rules[] = {
     { "pass.input.operation", "The pass takes programs of one coarse operation. Choose the program with --item, or another pass." },
     { "pass.input.program", "The pass takes programs as the pass before it makes them. Add the statements that the message names." },
     { "pass.input.scale", "The plan needs the model's blocks and the workload as numbers. Mend `scale`, or specialize the program first." },
+    { "pass.input.memory", "The memory of a block says what its values are on one rank, and so do their types. Make the two agree." },
     { "pass.input.task", "The pass plans chains of local and collective tasks, with messages, between the values of a block's boundary." },
     { "pass.workload.mode", "The workload's mode does not fit the pass. Choose a workload of the mode that the message names." },
     { "pass.boundary.shape", "The block's boundary is [microbatch, sequence, hidden]. A symbol takes the session's number; a number must be it." },

@@ -6,7 +6,7 @@
 
 #include <check.h>
 
-static const char text[] =
+static const char training_text[] =
     "model.program @m schema 1.0 {\n"
     "  symbol $b : integer\n"
     "  symbol $s : integer\n"
@@ -21,16 +21,34 @@ static const char text[] =
     "session.target @t {\n  abi = reference_v1\n  engines = [compute, collective]\n  memory_spaces = [local]\n}\n"
     "session.deployment @d {\n  devices = 4\n  memory_per_device = 85899345920\n}\n";
 
+/* Heads of keys and values that two ranks hold alike, a gated MLP, rotary embedding, biases, two stages. */
+static const char inference_text[] =
+    "model.program @m schema 1.0 {\n"
+    "  symbol $q : integer\n"
+    "  input %x : tensor<3x($q)x64xf16>\n"
+    "  kv_cache %kv : tensor<8x2x3x512x16xf16>\n"
+    "  op @decoder transformer.decoder_inference(%x, %kv) -> %y : tensor<3x($q)x64xf16>\n"
+    "    hidden 64 feedforward 256 heads 8 kv_heads 2 head_size 8 sequence 512 blocks 8 norm rms_norm mlp swiglu rotary true bias true\n"
+    "  output %y\n"
+    "}\n"
+    "session.workload @w {\n  mode = prefill\n  batch = 3\n  context = 64\n  dtype = f16\n}\n"
+    "session.strategy @s {\n  tensor = 4\n  pipeline = 2\n}\n";
+
 struct diags diags;
 struct context ctx;
 static struct source source;
 struct module m, session;
 
-static void setup(void)
+static bool is_inference(const struct pass *pass)
+{
+    return pass->run == distribute_transformer_inference.run || pass->run == plan_transformer_inference.run;
+}
+
+static void setup(const char *text)
 {
     diags_init(&diags);
     context_init(&ctx, all_dialects, &diags);
-    source_borrow(&source, "test", text, sizeof text - 1);
+    source_borrow(&source, "test", text, strlen(text));
     module_init(&m, &ctx, &source);
     module_init(&session, &ctx, NULL);
     ck_assert(parse_module(&m, &ctx, &source) && verify_module(&m));
@@ -119,11 +137,12 @@ void assert_untouched(const struct snapshot *before)
 
 void prepare(const struct pass *pass)
 {
+    bool inference = is_inference(pass);
     teardown();
-    setup();
+    setup(inference ? inference_text : training_text);
     if (pass->from == LAYER_MODEL)
         return;
-    ck_assert(run_pass(&distribute_transformer_training, checked));
+    ck_assert(run_pass(inference ? &distribute_transformer_inference : &distribute_transformer_training, checked));
     if (pass->from == LAYER_PORTABLE)
         ck_assert(run_pass(&plan_transformer_training, checked));
 }

@@ -192,6 +192,20 @@ START_TEST(the_gate_of_binding_to_queues_refuses_every_changed_field)
 }
 END_TEST
 
+/* ---- Inference ---- */
+
+START_TEST(the_gate_of_distributing_inference_refuses_every_changed_field)
+{
+    try_everything(&distribute_transformer_inference);
+}
+END_TEST
+
+START_TEST(the_gate_of_planning_inference_refuses_every_changed_field)
+{
+    try_everything(&plan_transformer_inference);
+}
+END_TEST
+
 /* ---- With symbols ---- */
 
 static void keep_symbols(void)
@@ -225,6 +239,8 @@ Suite *pass_suite(void)
     tcase_add_test(gates, the_gate_of_planning_refuses_every_changed_field);
     tcase_add_test(gates, the_gate_of_binding_to_slots_refuses_every_changed_field);
     tcase_add_test(gates, the_gate_of_binding_to_queues_refuses_every_changed_field);
+    tcase_add_test(gates, the_gate_of_distributing_inference_refuses_every_changed_field);
+    tcase_add_test(gates, the_gate_of_planning_inference_refuses_every_changed_field);
     tcase_add_test(gates, the_gate_of_distribution_refuses_every_changed_field_of_a_symbolic_program);
     tcase_add_test(gates, the_gate_of_specialization_refuses_every_changed_field);
     suite_add_tcase(s, gates);
