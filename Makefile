@@ -19,6 +19,7 @@ all: $(B)/bp-opt $(B)/libbpir.a
 
 sources := $(foreach d,support ir lexer parser dialects dialects/* transformer passes conformance execute,$(wildcard $(S)src/$d/*.c))
 tool    := $(wildcard $(S)tools/bp-opt/*.c)
+examples := $(sort $(wildcard $(S)docs/diagnostics/*.bpir))
 unit    := $(wildcard $(S)test/unit/*.c)
 oracle  := $(wildcard $(S)test/oracle/*.c)
 algebra := $(wildcard $(S)tools/algebra/*.c)
@@ -75,13 +76,14 @@ $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/config.mk | $(B)/gen/grammar.h
 	@mkdir -p $(@D)
 	@$(compile)
 
-$(call objects,$(tool)): defines = -DBP_OPT_VERSION='"$(VERSION)"'
+$(call objects,$(tool)) $(B)/obj/gen/examples.o: defines = -DBP_OPT_VERSION='"$(VERSION)"'
 
 $(B)/libbpir.a: $(library) $(B)/gen/library.list
 	@echo '  AR     $@'
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(B)/bp-opt: $(call objects,$(tool)) $(B)/libbpir.a
+$(B)/obj/gen/examples.o: CPPFLAGS += -I$(S)tools/bp-opt
+$(B)/bp-opt: $(call objects,$(tool)) $(B)/obj/gen/examples.o $(B)/libbpir.a
 	@echo '  LD     $@'
 	@$(link) $(LIBS)
 
@@ -105,7 +107,7 @@ $(B)/mutate: $(call objects,$(mutants)) $(B)/libbpir.a
 	@echo '  LD     $@'
 	@$(link) $(LIBS)
 
--include $(patsubst %.o,%.d,$(library) $(call objects,$(tool) $(unit) $(oracle) $(algebra) $(mutants) $(reference)))
+-include $(patsubst %.o,%.d,$(library) $(B)/obj/gen/examples.o $(call objects,$(tool) $(unit) $(oracle) $(algebra) $(mutants) $(reference)))
 
 # Generated sources ----------------------------------------------------------------------------------------------
 
@@ -122,6 +124,10 @@ $(B)/gen/%.c $(B)/gen/%.h: $(B)/gen/%.y $(B)/config.mk
 	@echo '  BISON  $<'
 	@$(BISON) -Wall -Wcounterexamples -Werror -o $(B)/gen/$*.c --header=$(B)/gen/$*.h $<
 
+$(B)/gen/examples.c: $(examples) $(S)build-aux/examples $(B)/gen/examples.list
+	@echo '  GEN    $@'
+	@$(S)build-aux/examples $(examples) >$@
+
 # A list is rewritten only when it changed, so that what is made of it follows added and removed files.
 list = @mkdir -p $(@D); echo '$(strip $(1))' | cmp -s - $@ || echo '$(strip $(1))' >$@
 
@@ -129,6 +135,8 @@ $(B)/gen/library.list: FORCE
 	$(call list,$(library))
 $(B)/gen/grammar.list: FORCE
 	$(call list,$(grammar))
+$(B)/gen/examples.list: FORCE
+	$(call list,$(examples))
 $(B)/gen/suites.h: FORCE
 	$(call list,$(patsubst $(S)test/unit/test_%.c,SUITE(%),$(filter $(S)test/unit/test_%,$(unit))))
 

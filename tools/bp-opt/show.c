@@ -4,11 +4,9 @@
 #include "dialects/registry.h"
 #include "passes/pass.h"
 
+#include "explain.h"
 #include "help.h"
 #include "output.h"
-#include "rules.h"
-
-enum { WIDTH = 100 };
 
 const char *layer_name(enum layer layer)
 {
@@ -155,73 +153,6 @@ static bool show_ops(struct out *o, const char *dialect)
     const char *near = nearest_name(dialect, names, n);
     return near ? usage_error("no dialect is called '%s'; did you mean '%s'?", dialect, near)
                 : usage_error("no dialect is called '%s'; --show-dialects lists them", dialect);
-}
-
-/* ---- --explain ---- */
-
-struct search {
-    struct out *o;
-    const char *code;       /* or the dotted beginning of several */
-    const char **codes;
-    size_t n, found;
-};
-
-static bool covers(const char *prefix, const char *code)
-{
-    size_t n = strlen(prefix);
-    return !strncmp(prefix, code, n) && (!code[n] || code[n] == '.' || (n && prefix[n - 1] == '.'));
-}
-
-/* Words from column 4 on, lines of at most WIDTH bytes. */
-static void out_wrapped(struct out *o, const char *text)
-{
-    size_t column = 0;
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        if (!column || column + 1 + n > WIDTH) {
-            out_string(o, column ? "\n    " : "    ");
-            column = 4;
-        } else {
-            out_char(o, ' ');
-            column++;
-        }
-        out_bytes(o, text, n);
-        column += n;
-        text += n;
-        text += *text == ' ';
-    }
-    out_char(o, '\n');
-}
-
-static void visit(void *state, const struct rule *r)
-{
-    struct search *s = state;
-    if (s->codes)
-        s->codes[s->n] = r->code;
-    s->n++;
-    if (s->codes || !covers(s->code, r->code))
-        return;
-    s->found++;
-    out_printf(s->o, "%s\n", r->code);
-    out_wrapped(s->o, r->explanation);
-}
-
-/* Messages show codes in brackets: these are taken off. */
-static bool explain(struct out *o, const char *code, struct arena *arena)
-{
-    bool bracket = code[0] == '[';
-    size_t length = strlen(code) - bracket;
-    length -= length && code[bracket + length - 1] == ']';
-    struct search s = { .o = o, .code = arena_copy(arena, code + bracket, length) };
-    rules_visit(visit, &s);
-    if (s.found)
-        return true;
-    s.codes = ARENA_ARRAY(arena, const char *, s.n);
-    s.n = 0;
-    rules_visit(visit, &s);
-    const char *near = nearest_name(s.code, s.codes, s.n);
-    return near ? usage_error("no message has the code '%s'; did you mean '%s'?", s.code, near)
-                : usage_error("no message has the code '%s'", s.code);
 }
 
 static bool show_into(struct out *out, const struct options *o, struct arena *arena)
