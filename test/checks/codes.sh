@@ -9,16 +9,7 @@ verdict() # TEXT STATUS
     if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "$1"; fi
 }
 
-# What no input of bp-opt can break, and where it is broken instead.
-elsewhere() # CODE
-{
-    case $1 in
-    pass.internal | pass.gate* | pass.contract | pass.analysis.missing) grep -q "$1" test/unit/*.c ;;       # a pass that makes what does not verify or balance
-    ir.roundtrip) grep -q '"ir.roundtrip"' test/unit/test_roundtrip.c ;;        # a printer that loses something
-    *.field.zero | model.kv_heads.*) grep -qF "\"$1\"" test/unit/test_contract.c ;;     # the items' own rules come first
-    *) false ;;
-    esac
-}
+. test/checks/unreachable
 
 code='[a-z_]+(\.[a-z_]+)+'
 tables=$(find src tools -name '*.def' -o -name rules.c -o -path src/transformer/contract.c)
@@ -27,7 +18,7 @@ lines='expected-(error|warning|remark)|^ *(// *)?[A-Z][A-Z0-9-]*: |grep '      #
 expected=$(grep -rhE "$lines" test/lit --include='*.bpir' --include='*.test' | grep -oE "$code" | sort -u)
 
 for each in $known; do
-    grep -qxF "$each" <<<"$expected" || elsewhere "$each"
+    grep -qxF "$each" <<<"$expected" || unreachable "$each"
     verdict "$each: no test under test/lit expects it" $?
 done
 
