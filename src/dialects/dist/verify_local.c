@@ -148,12 +148,21 @@ static bool is_bias(const struct spread *x, u32 i)
     return x->op->shape == SHAPE_LINEAR && i == 2;
 }
 
+static bool is_summed(const struct spread *x, u32 label)
+{
+    bool mean = x->op->shape == SHAPE_CROSS_ENTROPY;
+    return x->holder[label].set && (mean ? (int)label != x->whole : label == DIST_CONTRACTED);
+}
+
+/* Axes of the dimensions that are summed away: of a product its own, of a mean over tokens all of theirs. */
 static u64 contracted_axes(const struct spread *x)
 {
     u64 mask = 0;
-    struct axis_list axes = x->holder[DIST_CONTRACTED].axes;
-    for (u32 i = 0; x->holder[DIST_CONTRACTED].set && i < axes.n; i++)
-        mask |= (u64)1 << dist_axis_find(x->c, axes.axes[i]);
+    for (u32 label = 0; label < DIST_LABELS; label++) {
+        struct axis_list axes = x->holder[label].axes;
+        for (u32 i = 0; is_summed(x, label) && i < axes.n; i++)
+            mask |= (u64)1 << dist_axis_find(x->c, axes.axes[i]);
+    }
     return mask & ~x->c->single;
 }
 
@@ -231,7 +240,7 @@ static struct dist_state expected(const struct spread *x, const struct dist_stat
     memset(want.partial_of, 0, sizeof want.partial_of);
     if (x->class == CLASS_MOVE)
         memcpy(want.partial_of, x->first.partial_of, sizeof want.partial_of);
-    else if (x->class != CLASS_NONLINEAR && x->class != CLASS_STEP)
+    else if ((x->class != CLASS_NONLINEAR && x->class != CLASS_STEP) || x->op->shape == SHAPE_CROSS_ENTROPY)
         want.partial_of[REDUCTION_SUM] = x->sums | contracted_axes(x);
     return want;
 }
