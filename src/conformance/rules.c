@@ -39,6 +39,18 @@ const struct rule check_rules[] = {
     { "check.resource_projection.capacity", "A task requires at least the memory that its work takes, temporary and persistent. Write as much, or more." },
     { "check.resource_projection.command", "A message is moved by a collective or a transfer, and operations are run by a launch, a collective or the host. Add the "
       "command, or name its right source." },
+
+    { "check.work_conservation.proved", "The work of all ranks is the model's, and what is more has a name. Nothing is to mend." },
+    { "check.work_conservation.skipped", "Work that could not be held against the model, and why. Add what the message misses." },
+    { "check.work_conservation.term", "A task of a decoder's block does its term of the block's work, over all ranks together. Write what the message says, for one." },
+    { "check.work_conservation.extra", "Each task of a decoder's block is a term of its work: of a layer, in a phase where that layer has something to do. Correct the "
+      "layer or the phase, or remove the task." },
+    { "check.work_conservation.missing", "A phase of a decoder's block has each of its terms once. Add the missing task." },
+    { "check.work_conservation.recompute", "What is done again is what the strategy says, and the work of the first time. Correct the work, add or remove the task." },
+    { "check.work_conservation.products", "Products do 24bsh^2 + 4bs^2h operations in the forward pass, and what follows in the others. Correct the operation that "
+      "is not a product, or is." },
+    { "check.work_conservation.scale", "A block's sizes are the model's and the workload's. Write those." },
+    { "check.work_conservation.memory", "A block's memory follows from the model's sizes and the strategy. Write what the message says, for one rank." },
 };
 
 const u32 n_check_rules = COUNT(check_rules);
