@@ -1,6 +1,6 @@
 #include "passes/analysis.h"
 
-const struct analysis *const all_analyses[] = { &work_totals, &engine_counts, &buffer_totals, &training_totals, NULL };
+const struct analysis *const all_analyses[] = { &work_totals, &engine_counts, &buffer_totals, &training_totals, &inference_totals, NULL };
 
 void analyses_init(struct analyses *a, struct context *ctx)
 {

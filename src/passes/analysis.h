@@ -66,5 +66,6 @@ extern const struct analysis work_totals;       /* operations, bytes and message
 extern const struct analysis engine_counts;     /* how many steps each engine takes; struct engine_counts */
 extern const struct analysis buffer_totals;     /* how many buffers there are and their bytes; struct buffer_totals */
 extern const struct analysis training_totals;   /* of a stage and an iteration; struct training_report */
+extern const struct analysis inference_totals;  /* of a stage and the model; struct inference_report */
 
 #endif

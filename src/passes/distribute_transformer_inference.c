@@ -7,8 +7,8 @@
 #include "dialects/dist/dist.h"
 #include "passes/decoder.h"
 #include "passes/emit.h"
+#include "passes/inference_report.h"
 #include "passes/passes.h"
-#include "transformer/inference.h"
 
 #include "ir/sharding.h"
 #include "ir/verify.h"
@@ -282,7 +282,10 @@ static bool run(struct pass_run *r)
                           expr_status_text(fault.status));
     emit_program_facts(&d, b);
     emit_values(&d);
-    return emit_chain(&d, b);
+    if (!emit_chain(&d, b))
+        return false;
+    inference_report_publish(r);
+    return true;
 }
 
 static const struct pass_option options[] = {
@@ -297,10 +300,12 @@ static const struct relation relations[] = {
     { NULL, NULL, LINEAGE_NONE, NULL },
 };
 
+static const struct analysis *const produces[] = { &inference_totals, NULL };
+
 const struct pass distribute_transformer_inference = {
     .name = "distribute-transformer-inference", .revision = 1, .from = LAYER_MODEL, .to = LAYER_DIST,
     .bindings = NEEDS(BIND_WORKLOAD) | NEEDS(BIND_STRATEGY), .operation = "transformer.decoder_inference", .suffix = "prefill",
-    .options = options, .part = part, .relations = relations,
+    .options = options, .part = part, .relations = relations, .produces = produces,
     .run = run, .gate = distribute_transformer_inference_gate,
     .doc = "One block of a decoder for each step of a request: prefill, whole or in chunks, and each context of decode.",
 };

@@ -234,7 +234,7 @@ static const struct relation relations[] = {
     { NULL, NULL, LINEAGE_NONE, NULL },
 };
 
-static const struct analysis *const preserves[] = { &work_totals, &engine_counts, NULL };
+static const struct analysis *const preserves[] = { &work_totals, &engine_counts, &inference_totals, NULL };
 
 const struct pass plan_transformer_inference = {
     .name = "plan-transformer-inference", .revision = 1, .from = LAYER_DIST, .to = LAYER_PORTABLE,

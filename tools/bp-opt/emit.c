@@ -2,6 +2,7 @@
 
 #include "ir/json.h"
 #include "ir/print.h"
+#include "passes/inference_report.h"
 #include "passes/training_report.h"
 
 #include "lines.h"
@@ -127,12 +128,18 @@ static void print_digest(struct out *o, struct item *it)
     out_char(o, '\n');
 }
 
-/* With what the file itself tells: the model and the session of a training block. */
+/* With what the file itself tells: the model and the session of a derived block. */
 static bool print_summary(struct out *o, struct item *it, const struct module *m, bool json)
 {
-    struct training_report r;
+    struct training_report training;
+    struct inference_report inference;
     const struct item *source = module_find(m, it->header.parent.item);
-    return summary_print(o, it, source && training_report_of(&r, source, it, m) ? &r : NULL, json);
+    struct reports reports = {
+        .training = source && training_report_of(&training, source, it, m) ? &training : NULL,
+        .inference = source && inference_report_of(&inference, source, it, m) ? &inference : NULL,
+        .module = m,
+    };
+    return summary_print(o, it, &reports, json);
 }
 
 bool emit_report(struct out *o, const struct module *m, atom only, const struct checkpoints *done, const struct options *options)

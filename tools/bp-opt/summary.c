@@ -3,6 +3,7 @@
 #include "dialects/concrete/concrete.h"
 #include "ir/json.h"
 #include "ir/print.h"
+#include "passes/inference_report.h"
 #include "passes/ledger.h"
 #include "passes/sums.h"
 #include "passes/training_report.h"
@@ -18,7 +19,7 @@ struct summary {
     struct item *it;
     struct arena arena;
     struct sums tasks, buffers;
-    const struct training_report *training;     /* or NULL */
+    const struct reports *reports;
 };
 
 bool summary_covers(const struct item *it)
@@ -120,8 +121,10 @@ static void print_table(struct summary *y)
         if (facts_of(it, it->stmts[i]))
             out_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
     ledger_text(y->o, it);
-    if (y->training)
-        training_report_text(y->o, y->training);
+    if (y->reports->training)
+        training_report_text(y->o, y->reports->training);
+    if (y->reports->inference)
+        inference_report_text(y->o, y->reports->inference, y->reports->module);
 }
 
 /* ---- JSON ---- */
@@ -178,8 +181,10 @@ static void print_json(struct summary *y)
             json_facts(y, it->stmts[i], facts_of(it, it->stmts[i]));
     if (it->kind->layer == LAYER_DIST)
         ledger_json(y->o, it);
-    if (y->training)
-        training_report_json(y->o, y->training);
+    if (y->reports->training)
+        training_report_json(y->o, y->reports->training);
+    if (y->reports->inference)
+        inference_report_json(y->o, y->reports->inference, y->reports->module);
     out_string(y->o, "}\n");
 }
 
@@ -282,9 +287,9 @@ static bool print_binding(struct summary *y, bool json)
     return good;
 }
 
-bool summary_print(struct out *o, struct item *it, const struct training_report *training, bool json)
+bool summary_print(struct out *o, struct item *it, const struct reports *reports, bool json)
 {
-    struct summary y = { .o = o, .it = it, .training = training };
+    struct summary y = { .o = o, .it = it, .reports = reports };
     arena_init(&y.arena);
     if (it->kind->layer == LAYER_CONCRETE) {
         bool fits = print_binding(&y, json);
@@ -324,12 +329,17 @@ bool checkpoints_cover(const struct checkpoints *c, atom name)
 }
 
 /* Published with the program that it is of; a plan keeps it, and repeats nothing. */
-static const struct training_report *training_of(const struct checkpoint *done)
+static struct reports reports_of(const struct checkpoint *done)
 {
-    for (u32 i = 0; i < done->n_findings; i++)
-        if (done->findings[i].key == &training_totals && done->output->kind->layer == LAYER_DIST)
-            return ((const struct training_report *)done->findings[i].value)->block ? done->findings[i].value : NULL;
-    return NULL;
+    struct reports all = { .module = done->module };
+    for (u32 i = 0; done->output->kind->layer == LAYER_DIST && i < done->n_findings; i++) {
+        const struct finding *f = &done->findings[i];
+        if (f->key == &training_totals && ((const struct training_report *)f->value)->block)
+            all.training = f->value;
+        if (f->key == &inference_totals && ((const struct inference_report *)f->value)->block)
+            all.inference = f->value;
+    }
+    return all;
 }
 
 static bool after(void *state, const struct checkpoint *done)
@@ -339,7 +349,8 @@ static bool after(void *state, const struct checkpoint *done)
         return true;
     out_string(&c->text, c->n && !c->json ? "\n" : "");
     *VEC_PUSH(c->names, c->n, c->cap) = done->output->name;
-    c->good = summary_print(&c->text, (struct item *)done->output, training_of(done), c->json) && c->good;
+    struct reports reports = reports_of(done);
+    c->good = summary_print(&c->text, (struct item *)done->output, &reports, c->json) && c->good;
     return c->good;
 }
 

@@ -5,15 +5,22 @@
 #include "passes/pass.h"
 
 struct training_report;
+struct inference_report;
+
+/* What is known of a derived block besides, each or NULL: for a stage, an iteration, the model. */
+struct reports {
+    const struct training_report *training;
+    const struct inference_report *inference;
+    const struct module *module;        /* where deployments stand */
+};
 
 /* True for items that have tasks with a phase, a body and work. */
 bool summary_covers(const struct item *it);
 
 /*
- * As a table, or as one object of JSON; a newline ends it. TRAINING, or NULL, says what a training block means for a
- * stage and an iteration. False: reported, a sum leaves 128 bits.
+ * As a table, or as one object of JSON; a newline ends it. False: reported, a sum leaves 128 bits.
  */
-bool summary_print(struct out *o, struct item *it, const struct training_report *training, bool json);
+bool summary_print(struct out *o, struct item *it, const struct reports *reports, bool json);
 
 /* Summaries of the checkpoints of a run, in order, and the names of what they cover. */
 struct checkpoints {
