@@ -7,6 +7,7 @@
 
 #include "checkpoint.h"
 #include "checks.h"
+#include "execute.h"
 #include "options.h"
 #include "output.h"
 #include "passes/pass.h"
@@ -21,6 +22,7 @@ struct part {
     atom item;                  /* what --item names, or what passes made of it; 0: not asked for, or not here */
     bool good;
     struct checkpoints summaries;       /* with --summary: of what the passes made */
+    struct out executed;        /* with --execute: what was run */
 };
 
 struct driver {
@@ -36,6 +38,7 @@ struct driver {
     struct module session;
     struct pipeline pipeline;
     struct checks checks;       /* of --check */
+    struct executor executor;   /* of --execute */
     struct output output;
     struct recorder recorder;   /* of --checkpoint-dir */
     struct replay *replay;      /* of --replay, or NULL */

@@ -21,6 +21,7 @@ void parts_split(struct driver *d)
     for (u32 i = 0; i < d->n_parts; i++) {
         d->parts[i].source = sources[i];
         checkpoints_init(&d->parts[i].summaries, o->number[OPT_SUMMARY] == 1);
+        out_memory(&d->parts[i].executed);
     }
 }
 
@@ -77,7 +78,9 @@ static bool process(struct driver *d, struct part *part)
         return false;
     if (o->on[OPT_VERIFY_DERIVATION] && !derivation_check(&part->module, &d->session, part->item))
         return false;
-    return (d->item && !part->item) || check_and_run(d, part);
+    if (d->item && !part->item)
+        return true;
+    return check_and_run(d, part) && (!o->on[OPT_EXECUTE] || executor_run(&d->executor, &part->module, part->item, &part->executed));
 }
 
 /* No part has the item that --item names. */
@@ -117,7 +120,7 @@ bool parts_process(struct driver *d)
         }
         all = all && good;
     }
-    return all && (expecting || check_item(d));
+    return all && (expecting || (check_item(d) && executor_end(&d->executor, &d->ctx)));
 }
 
 /* Session items that a pass used stand in the parts too, but belong to the session. */
@@ -131,4 +134,5 @@ void part_free(const struct driver *d, struct part *part)
     m->n = kept;
     module_free(m);
     checkpoints_free(&part->summaries);
+    out_free(&part->executed);
 }

@@ -110,7 +110,8 @@ static bool read_sources(struct driver *d)
 bool request_prepare(struct driver *d)
 {
     if (!parse_pipeline(d) || !printer_check(d->options, &d->arena) || !checks_choose(&d->checks, d->options, &d->arena) ||
-        !request_item(d) || !request_output(d) || !request_folder(d) || !read_sources(d))
+        !executor_choose(&d->executor, d->options, &d->ctx) || !request_item(d) || !request_output(d) || !request_folder(d) ||
+        !read_sources(d))
         return false;
     if (d->options->on[OPT_DUMP_PASS_PIPELINE])
         dump_pipeline(d);

@@ -2,6 +2,7 @@
 
 #include "conformance/checker.h"
 #include "dialects/registry.h"
+#include "execute/execute.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
 #include "transformer/contract.h"
@@ -39,6 +40,8 @@ void rules_visit(void (*visit)(void *state, const struct rule *r), void *state)
         visit(state, &pass_rules[i]);
     for (u32 i = 0; i < n_check_rules; i++)
         visit(state, &check_rules[i]);
+    for (u32 i = 0; i < n_execute_rules; i++)
+        visit(state, &execute_rules[i]);
     for (u32 i = 0; i < COUNT(rules); i++)
         visit(state, &rules[i]);
 }

@@ -25,7 +25,10 @@ static bool make_report(struct driver *d, struct out *report)
 {
     bool good = true;
     out_memory(report);
-    for (u32 i = 0; i < d->n_parts; i++)
+    for (u32 i = 0; d->options->on[OPT_EXECUTE] && i < d->n_parts; i++)
+        if (d->parts[i].good)
+            out_bytes(report, d->parts[i].executed.data, d->parts[i].executed.n);
+    for (u32 i = 0; !d->options->on[OPT_EXECUTE] && i < d->n_parts; i++)
         if (d->parts[i].good && (!d->item || d->parts[i].item))
             good = emit_report(report, &d->parts[i].module, d->parts[i].item, &d->parts[i].summaries, d->options) && good;
     return good;
@@ -64,7 +67,7 @@ bool write_all(struct driver *d)
     const struct options *o = d->options;
     if (o->on[OPT_VERIFY_ONLY])
         return true;
-    if (o->on[OPT_DIGEST] || o->on[OPT_SUMMARY])
+    if (o->on[OPT_DIGEST] || o->on[OPT_SUMMARY] || o->on[OPT_EXECUTE])
         return write_report(d);
     return o->number[OPT_EMIT] == NONE || write_text(d);
 }
