@@ -70,7 +70,7 @@ static bool preserve(struct pass_run *r, struct analyses *known, const struct an
     if (!found)
         return r->ctx->diags->errors == errors;         /* not known of the input: nothing to carry over */
     struct finding source = *found, f = *found;
-    f.item = item_digest_now(r->output);
+    f.item = item_digest(r->output);
     if (key->compute) {
         f.value = key->compute(r->output, r->arena);
         if (!f.value)
@@ -112,7 +112,7 @@ static bool is_true(struct pass_run *r, const struct finding *f)
 
 bool prove_products(struct pass_run *r)
 {
-    struct digest output = item_digest_now(r->output);
+    struct digest output = item_digest(r->output);
     for (const struct analysis *const *a = r->pass->produces; a && *a; a++)
         if (published(r, *a) != 1)
             return internal_error(r, "published the analysis %s %u times, and its contract says once", (*a)->name, published(r, *a));

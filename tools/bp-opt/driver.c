@@ -3,6 +3,7 @@
 #include "dialects/registry.h"
 
 #include "diff.h"
+#include "host_report.h"
 #include "messages.h"
 #include "parts.h"
 #include "replay.h"
@@ -44,6 +45,8 @@ static void driver_init(struct driver *d, const struct options *o)
 {
     *d = (struct driver){ .options = o };
     arena_init(&d->arena);
+    timeline_init(&d->timeline, &d->arena, timing_asked(o));
+    statistics_init(&d->statistics, &d->arena);
     diags_init(&d->diags);
     diags_init(&d->failures);
     if (o->on[OPT_MAX_ERRORS])
@@ -57,6 +60,8 @@ static void driver_free(struct driver *d)
     for (u32 i = 0; i < d->n_parts; i++)
         part_free(d, &d->parts[i]);
     recorder_free(&d->recorder);
+    statistics_free(&d->statistics);
+    timeline_free(&d->timeline);
     module_free(&d->session);
     context_free(&d->ctx);
     source_free(&d->source);
@@ -72,6 +77,8 @@ enum status driver_run(const struct options *o)
     struct driver d;
     driver_init(&d, o);
     enum status status = run_mode(&d);
+    if (!host_report_write(&d) && status == STATUS_SUCCESS)
+        status = STATUS_REFUSED;
     messages_show(&d, &d.diags);
     messages_show(&d, &d.failures);
     driver_free(&d);

@@ -11,7 +11,9 @@
 #include "options.h"
 #include "output.h"
 #include "passes/pass.h"
+#include "statistics.h"
 #include "summary.h"
+#include "timeline.h"
 
 enum status { STATUS_SUCCESS, STATUS_REFUSED, STATUS_MISUSED };
 
@@ -40,6 +42,8 @@ struct driver {
     struct checks checks;       /* of --check */
     struct executor executor;   /* of --execute */
     struct output output;
+    struct timeline timeline;           /* of --timing */
+    struct statistics statistics;       /* of --pass-statistics */
     struct recorder recorder;   /* of --checkpoint-dir */
     struct replay *replay;      /* of --replay, or NULL */
     atom item;                  /* of --item, 0: none */

@@ -6,6 +6,7 @@
 #include "passes/derivation.h"
 
 #include "expect.h"
+#include "host_report.h"
 #include "messages.h"
 #include "observers.h"
 #include "replay_compare.h"
@@ -29,7 +30,8 @@ static bool run_passes(struct driver *d, struct part *part)
 {
     const struct options *o = d->options;
     struct printer printer = { o };
-    struct observer observers[8];       /* each is held to what it watches, which costs a print: only those that are needed */
+    struct stopwatch stopwatch;
+    struct observer observers[12];       /* each is held to what it watches, which costs a print: only those that are needed */
     u32 n = 0;
     if (printer_prints(o))
         observers[n++] = print_observer(&printer);
@@ -41,6 +43,8 @@ static bool run_passes(struct driver *d, struct part *part)
         observers[n++] = replay_observer(d->replay);
     if (d->recorder.on)
         observers[n++] = recorder_observer(&d->recorder);
+    if (statistics_asked(o))
+        observers[n++] = statistics_observer(&d->statistics);
     if (o->on[OPT_SUMMARY])
         observers[n++] = summary_observer(&part->summaries);
     struct run_options run = {
@@ -50,6 +54,7 @@ static bool run_passes(struct driver *d, struct part *part)
         .only = part->item,
         .observers = observers,
         .n_observers = n,
+        .stopwatch = timeline_stopwatch(&d->timeline, &stopwatch),
     };
     return pipeline_run(&part->module, &d->session, &d->pipeline, &run);
 }
@@ -64,14 +69,24 @@ static bool check_and_run(struct driver *d, struct part *part)
     return good;
 }
 
+static bool parse_and_verify(struct driver *d, struct part *part)
+{
+    timeline_begin(&d->timeline, "parse", part->source.name);
+    bool parsed = parse_module(&part->module, &d->ctx, &part->source);
+    timeline_end(&d->timeline);
+    timeline_begin(&d->timeline, "verify", part->source.name);
+    bool good = verify_module(&part->module);
+    good = derivation_check_headers(&part->module) && good;
+    timeline_end(&d->timeline);
+    return parsed && good;
+}
+
 static bool process(struct driver *d, struct part *part)
 {
     const struct options *o = d->options;
     if (o->on[OPT_SPLIT_INPUT_FILE])
         split_warn(&part->source, &d->diags);
-    bool parsed = parse_module(&part->module, &d->ctx, &part->source);
-    bool good = verify_module(&part->module);
-    if (!derivation_check_headers(&part->module) || !good || !parsed)
+    if (!parse_and_verify(d, part))
         return false;
     part->item = d->item && module_find(&part->module, d->item) ? d->item : 0;
     if (o->on[OPT_VERIFY_ROUNDTRIP] && !verify_roundtrip(&part->module))

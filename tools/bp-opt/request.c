@@ -2,6 +2,7 @@
 
 #include "lexer/text.h"
 
+#include "host_report.h"
 #include "messages.h"
 #include "observers.h"
 
@@ -103,7 +104,9 @@ static bool read_sources(struct driver *d)
     }
     if (!strcmp(o->input, "-") && isatty(STDIN_FILENO))
         fputs("bp-opt: reading from standard input; end it with Ctrl-D\n", stderr);
+    timeline_begin(&d->timeline, "read", o->input);
     fault = source_read(&d->source, o->input);
+    timeline_end(&d->timeline);
     return !fault || cannot_read(d, o->input, fault);
 }
 
@@ -111,7 +114,7 @@ bool request_prepare(struct driver *d)
 {
     if (!parse_pipeline(d) || !printer_check(d->options, &d->arena) || !checks_choose(&d->checks, d->options, &d->arena) ||
         !executor_choose(&d->executor, d->options, &d->ctx) || !request_item(d) || !request_output(d) || !request_folder(d) ||
-        !read_sources(d))
+        !host_report_check(d) || !read_sources(d))
         return false;
     if (d->options->on[OPT_DUMP_PASS_PIPELINE])
         dump_pipeline(d);

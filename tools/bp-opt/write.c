@@ -61,7 +61,7 @@ static bool write_report(struct driver *d)
     return good;
 }
 
-bool write_all(struct driver *d)
+static bool write_what_is_asked(struct driver *d)
 {
     enum { BPIR, JSON, NONE };
     const struct options *o = d->options;
@@ -70,4 +70,12 @@ bool write_all(struct driver *d)
     if (o->on[OPT_DIGEST] || o->on[OPT_SUMMARY] || o->on[OPT_EXECUTE])
         return write_report(d);
     return o->number[OPT_EMIT] == NONE || write_text(d);
+}
+
+bool write_all(struct driver *d)
+{
+    timeline_begin(&d->timeline, "print", NULL);
+    bool good = write_what_is_asked(d);
+    timeline_end(&d->timeline);
+    return good;
 }
