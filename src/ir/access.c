@@ -1,5 +1,7 @@
 #include "ir/access.h"
 
+#include <stdlib.h>
+
 void accesses_begin(struct accesses *a, struct arena *arena, u32 n_places)
 {
     *a = (struct accesses){ .arena = arena, .n_places = n_places };
@@ -59,76 +61,106 @@ u32 access_parts(const struct accesses *a, const struct rank_sets *ranks, u32 pl
 
 /* ---- One place on one rank ---- */
 
+enum { TOLD = 64 };
+
+/* An access on the rank in work. */
+struct local {
+    struct access x;
+    u32 node, place;            /* in the order */
+};
+
 struct check {
     const struct accesses *a;
     const struct rank_sets *ranks;
     struct order *order;
     const struct access_report *report;
     u32 place, rank;
-    struct access *seen;        /* the place's accesses on this rank */
+    struct local *seen;         /* the place's accesses on this rank, in a legal sequence */
     u32 n;
     u32 *readers;               /* since the last write: indices of `seen` */
     u8 *told;                   /* by access of the place: its unwritten read is reported */
+    u32 pairs[TOLD][2];         /* the newest conflicts that were told of the place, where the order differs by rank */
+    u32 n_pairs;
 };
 
 static bool merge(struct check *c, const struct access *x)
 {
-    struct access *last = c->n ? &c->seen[c->n - 1] : NULL;
+    struct access *last = c->n ? &c->seen[c->n - 1].x : NULL;
     if (!last || last->node != x->node)
         return false;
     last->kind |= x->kind;
     return true;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct local *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
 static void collect(struct check *c)
 {
+    bool sorted = true;
     c->n = 0;
-    for (u32 i = c->a->first[c->place]; i < c->a->first[c->place + 1]; i++)
-        if (rank_set_has(c->ranks, c->a->at[i].set, c->rank) && !merge(c, &c->a->at[i]))
-            c->seen[c->n++] = c->a->at[i];
+    for (u32 i = c->a->first[c->place]; i < c->a->first[c->place + 1]; i++) {
+        const struct access *x = &c->a->at[i];
+        if (!rank_set_has(c->ranks, x->set, c->rank) || merge(c, x))
+            continue;
+        u32 node = c->report->node_on ? c->report->node_on(c->report->state, x->node, c->rank) : x->node;
+        c->seen[c->n] = (struct local){ *x, node, order_place(c->order, node) };
+        sorted = sorted && (c->n == 0 || c->seen[c->n - 1].place <= c->seen[c->n].place);
+        c->n++;
+    }
+    if (!sorted)
+        qsort(c->seen, c->n, sizeof *c->seen, by_place);
 }
 
-/* True where the two meet here for the first time, so that what all ranks have in common is told once. */
-static bool first_rank(const struct check *c, const struct access *x, const struct access *y)
+/* True for the first time, so that what ranks have in common is told once: at the lowest rank that the two share, or, where
+ * the order differs by rank, at any. */
+static bool is_new(struct check *c, const struct access *x, const struct access *y)
 {
     u32 rank = 0;
-    return access_share(c->ranks, x->set, y->set, &rank) && rank == c->rank;
+    if (!c->report->node_on)
+        return access_share(c->ranks, x->set, y->set, &rank) && rank == c->rank;
+    for (u32 i = 0; i < c->n_pairs && i < TOLD; i++)
+        if (c->pairs[i][0] == x->node && c->pairs[i][1] == y->node)
+            return false;
+    u32 *pair = c->pairs[c->n_pairs++ % TOLD];
+    pair[0] = x->node;
+    pair[1] = y->node;
+    return true;
 }
 
-static bool ordered(struct check *c, const struct access *x, const struct access *y)
+static void keep_apart(struct check *c, const struct local *x, const struct local *y)
 {
-    if (x->node == y->node || order_before(c->order, x->node, y->node))
-        return true;
-    if (first_rank(c, x, y))
-        c->report->conflict(c->report->state, c->place, x, y);
-    return false;
+    if (x->node != y->node && !order_before(c->order, x->node, y->node) && is_new(c, &x->x, &y->x))
+        c->report->conflict(c->report->state, c->place, &x->x, &y->x);
 }
 
 static void check_conflicts(struct check *c)
 {
-    const struct access *writer = NULL;
+    const struct local *writer = NULL;
     u32 n = 0;
     for (u32 i = 0; i < c->n; i++) {
-        const struct access *x = &c->seen[i];
-        if (!(x->kind & ACCESS_WRITE) || n == 0) {
-            if (writer)
-                ordered(c, writer, x);
-        }
-        if (!(x->kind & ACCESS_WRITE)) {
+        const struct local *x = &c->seen[i];
+        bool writes = x->x.kind & ACCESS_WRITE;
+        if (writer && (!writes || n == 0))
+            keep_apart(c, writer, x);
+        if (!writes) {
             c->readers[n++] = i;
             continue;
         }
         for (u32 k = 0; k < n; k++)
-            ordered(c, &c->seen[c->readers[k]], x);
+            keep_apart(c, &c->seen[c->readers[k]], x);
         writer = x;
         n = 0;
     }
 }
 
-static const struct access *first_writer(const struct check *c)
+static const struct local *first_writer(const struct check *c)
 {
     for (u32 i = 0; i < c->n; i++)
-        if (c->seen[i].kind & ACCESS_WRITE)
+        if (c->seen[i].x.kind & ACCESS_WRITE)
             return &c->seen[i];
     return NULL;
 }
@@ -156,18 +188,18 @@ static void tell_unwritten(struct check *c, const struct access *read, u32 write
 static void check_start(struct check *c)
 {
     enum access_start start = c->report->start(c->report->state, c->place);
-    const struct access *writer = first_writer(c);
+    const struct local *writer = first_writer(c);
     u32 elsewhere = any_writer(c);
     if (start == START_FULL || (start == START_GUESS && elsewhere == NO_NODE))
         return;
-    if (start == START_GUESS && writer && writer->kind & ACCESS_READ)
+    if (start == START_GUESS && writer && writer->x.kind & ACCESS_READ)
         return;
     for (u32 i = 0; i < c->n; i++) {
-        const struct access *x = &c->seen[i];
-        if (x == writer && !(x->kind & ACCESS_READ))
+        const struct local *x = &c->seen[i];
+        if (x == writer && !(x->x.kind & ACCESS_READ))
             return;
         if (x == writer || !writer || order_before(c->order, x->node, writer->node))
-            tell_unwritten(c, x, writer && x != writer ? writer->node : writer ? NO_NODE : elsewhere);
+            tell_unwritten(c, &x->x, writer && x != writer ? writer->x.node : writer ? NO_NODE : elsewhere);
         if (x == writer)
             return;
     }
@@ -178,6 +210,10 @@ static u32 parts_of(struct check *c, u32 *one, const u32 **parts)
 {
     const struct access *at = c->a->at + c->a->first[c->place], *end = c->a->at + c->a->first[c->place + 1];
     u32 set = at->set;
+    if (c->report->node_on) {
+        *parts = c->report->ranks;
+        return c->report->n_ranks;
+    }
     while (at < end && at->set == set)
         at++;
     if (at < end)
@@ -196,13 +232,14 @@ void accesses_check(const struct accesses *a, const struct rank_sets *ranks, str
     for (u32 p = 0; p < a->n_places; p++)
         if (a->first[p + 1] - a->first[p] > most)
             most = a->first[p + 1] - a->first[p];
-    c.seen = ARENA_ARRAY(a->arena, struct access, most + (size_t)1);
+    c.seen = ARENA_ARRAY(a->arena, struct local, most + (size_t)1);
     c.readers = ARENA_ARRAY(a->arena, u32, most + (size_t)1);
     c.told = ARENA_ARRAY(a->arena, u8, most + (size_t)1);
     for (c.place = 0; c.place < a->n_places; c.place++) {
         const u32 *parts = NULL;
         u32 one, accesses = a->first[c.place + 1] - a->first[c.place], n_parts = accesses ? parts_of(&c, &one, &parts) : 0;
         memset(c.told, 0, accesses);
+        c.n_pairs = 0;
         for (u32 i = 0; i < n_parts; i++) {
             c.rank = parts[i];
             collect(&c);

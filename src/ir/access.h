@@ -18,7 +18,7 @@ struct access {
 struct accesses {
     struct arena *arena;
     u32 n_places;
-    u32 *first;             /* of place i: at[first[i]] to at[first[i + 1] - 1], in the order of the nodes' sequence */
+    u32 *first;             /* of place i: at[first[i]] to at[first[i + 1] - 1], in the order of the nodes' sequence, unless node_on is given */
     struct access *at;
 };
 
@@ -40,6 +40,10 @@ enum access_start {
 struct access_report {
     void *state;
     enum access_start (*start)(void *state, u32 place);
+    /* What a node is in the order, on one rank of its set; NULL: itself, on every rank. Else RANKS stand for all. */
+    u32 (*node_on)(void *state, u32 node, u32 rank);
+    const u32 *ranks;
+    u32 n_ranks;
     /* Two accesses, at least one of them a write, which no order keeps apart; FIRST comes first in the sequence. */
     void (*conflict)(void *state, u32 place, const struct access *first, const struct access *second);
     /* A read with nothing written before; WRITER is the first to write it afterwards, on any rank, or NO_NODE. */

@@ -6,6 +6,11 @@
 #include "ir/access.h"
 #include "ir/verify.h"
 
+/* Classes of ranks that a set is. */
+struct class_list {
+    u32 *at, n;
+};
+
 struct plan {
     struct verifier *v;
     const struct item *it;
@@ -28,7 +33,15 @@ struct plan {
     u32 *route;                     /* by command: number + 1 of its route, or 0 */
     u32 *previous;                  /* by command: number + 1 of the one that its queue issues before it, or 0 */
     u32 *signaller;                 /* by the atom of a token: number + 1 of the command that signals it, or 0 */
-    struct order order;             /* happens-before of the commands */
+    struct order order;             /* happens-before of the commands, or of their instances */
+
+    /* Of plans with ordered queues that don't treat all ranks alike; see verify_instance.c. */
+    u32 *node;                      /* by command: its first node in the order, up to the next one's; NULL: its number */
+    u32 *owner;                     /* by node: the command */
+    const u32 *parts, *reps;        /* where the parts of the ranks begin; the lowest rank of each class of parts */
+    u32 *class_of;                  /* by part */
+    u32 n_parts, n_classes;
+    struct class_list *classes_of;  /* by number of a rank set that a command has */
     struct accesses accesses;       /* of the bindings */
 };
 
@@ -66,10 +79,14 @@ void concrete_verify_tokens(struct plan *p);        /* after, wait and signal; f
 
 /* Fills p->order; false: there is none, so that nothing that needs it can be judged. */
 bool concrete_verify_order(struct plan *p);
+bool concrete_verify_instances(struct plan *p);     /* begins the order and adds its edges; false: commands are the nodes */
 void concrete_verify_slots(struct plan *p, u32 *level, bool *whole);
 
 void concrete_verify_hazards(struct plan *p);       /* fills p->accesses */
 void concrete_verify_overlap(struct plan *p);
+
+/* The node of the order that a command is on a rank of its own. */
+u32 plan_node(const struct plan *p, u32 command, u32 rank);
 
 /* Calls VISIT for each command that C must come after: `after`, tokens, and the one above it under `order serial`. */
 void plan_dependencies(struct plan *p, u32 c, void (*visit)(struct plan *p, u32 c, u32 before, void *state), void *state);

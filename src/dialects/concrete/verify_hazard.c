@@ -30,7 +30,7 @@ static void collect(struct collector *c)
 {
     struct plan *p = c->p;
     for (u32 i = 0; i < p->n_commands; i++) {
-        u32 command = order_at(&p->order, i);
+        u32 command = p->node ? i : order_at(&p->order, i);
         const struct concrete_command *s = p->commands[command];
         u32 reads = plan_end(p, command, true), writes = plan_end(p, command, false);
         for (u32 k = 0; k < list_n(p->it, s->operands); k++)
@@ -81,6 +81,11 @@ static void unwritten(void *state, u32 bind, const struct access *read, u32 rank
         verify_note(p->v, &p->binds[bind]->s, NULL, NULL, "it holds nothing before the plan runs");
 }
 
+static u32 node_on(void *state, u32 command, u32 rank)
+{
+    return plan_node(state, command, rank);
+}
+
 void concrete_verify_hazards(struct plan *p)
 {
     struct collector c = { p, true };
@@ -90,5 +95,6 @@ void concrete_verify_hazards(struct plan *p)
     c.counting = false;
     collect(&c);
     accesses_check(&p->accesses, &p->ranks, &p->order,
-                   &(struct access_report){ .state = p, .start = start_of, .conflict = conflict, .unwritten = unwritten });
+                   &(struct access_report){ .state = p, .start = start_of, .conflict = conflict, .unwritten = unwritten,
+                                            .node_on = p->node ? node_on : NULL, .ranks = p->reps, .n_ranks = p->n_classes });
 }

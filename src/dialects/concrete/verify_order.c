@@ -70,9 +70,8 @@ static void report_cycle(struct plan *p, const u32 *nodes, u32 n)
 }
 
 /* Several steps through one queue are one. The first shown stands highest in the text. */
-static void visit_cycle(void *state, const u32 *nodes, u32 n)
+static void visit_commands(struct plan *p, const u32 *nodes, u32 n)
 {
-    struct plan *p = state;
     u32 *kept = ARENA_ARRAY(&p->v->scratch, u32, n), *turned = ARENA_ARRAY(&p->v->scratch, u32, n), n_kept = 0, first = 0;
     for (u32 i = 0; i < n; i++) {
         u32 before = nodes[(i + n - 1) % n], after = nodes[(i + 1) % n];
@@ -87,6 +86,21 @@ static void visit_cycle(void *state, const u32 *nodes, u32 n)
     for (u32 i = 0; i < n_kept; i++)
         turned[i] = kept[(first + i) % n_kept];
     report_cycle(p, turned, n_kept);
+}
+
+/* A command's nodes behind one another are one step. */
+static void visit_cycle(void *state, const u32 *nodes, u32 n)
+{
+    struct plan *p = state;
+    u32 *commands = ARENA_ARRAY(&p->v->scratch, u32, n + (size_t)1), k = 0;
+    for (u32 i = 0; i < n; i++) {
+        u32 command = p->owner ? p->owner[nodes[i]] : nodes[i];
+        if (!k || commands[k - 1] != command)
+            commands[k++] = command;
+    }
+    while (k > 1 && commands[k - 1] == commands[0])
+        k--;
+    visit_commands(p, commands, k);
 }
 
 /* ---- Edges ---- */
@@ -141,6 +155,16 @@ static bool make_levels(struct plan *p)
     return whole;
 }
 
+static void add_edges(struct plan *p)
+{
+    order_begin(&p->order, &p->v->scratch, p->n_commands);
+    for (u32 i = 0; i < p->n_commands; i++) {
+        plan_dependencies(p, i, add_edge, NULL);
+        if (p->previous[i])
+            order_add(&p->order, p->previous[i] - 1, i);
+    }
+}
+
 bool concrete_verify_order(struct plan *p)
 {
     bool good = check_self(p);
@@ -148,12 +172,8 @@ bool concrete_verify_order(struct plan *p)
         return make_levels(p) && good;
     if (p->serial)
         return make_serial(p) && good;
-    order_begin(&p->order, &p->v->scratch, p->n_commands);
-    for (u32 i = 0; i < p->n_commands; i++) {
-        plan_dependencies(p, i, add_edge, NULL);
-        if (p->previous[i])
-            order_add(&p->order, p->previous[i] - 1, i);
-    }
+    if (!concrete_verify_instances(p))
+        add_edges(p);
     if (order_close(&p->order))
         return good;
     order_cycles(&p->order, visit_cycle, p);

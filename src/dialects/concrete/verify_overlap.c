@@ -42,7 +42,13 @@ struct lease {
     u32 bind;
     u32 low, high;          /* its range, as indices of the points */
     u64 begin, end;         /* places in the sequence + 1; 0 is the start, FOREVER the end */
-    u32 first, last;        /* its accesses on this rank; NO_NODE: none */
+    u32 first, last;        /* its accesses on this rank, indices of uses; NO_NODE: none */
+};
+
+/* An access on the rank in work. */
+struct use {
+    u32 command, node, place;       /* the node of the order, and its place in the sequence */
+    u8 kind;
 };
 
 struct sweep {
@@ -50,6 +56,8 @@ struct sweep {
     u32 memory, rank;
     struct lease *leases;
     u32 n;
+    struct use *uses;       /* of the bindings one after the other, each one's in the sequence */
+    u32 n_uses;
     struct point *points;
     u32 n_points;
     u32 *ends;              /* of each binding of the region: two indices of the points */
@@ -61,9 +69,32 @@ struct sweep {
 
 /* ---- When a binding lives on a rank ---- */
 
-static bool on_rank(const struct sweep *s, const struct access *x)
+static int by_place(const void *a, const void *b)
 {
-    return rank_set_has(&s->p->ranks, x->set, s->rank);
+    const struct use *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Appends the binding's uses on this rank. Returns whether any rank writes it. */
+static bool find_uses(struct sweep *s, u32 bind)
+{
+    const struct plan *p = s->p;
+    const struct accesses *a = &p->accesses;
+    u32 begin = s->n_uses;
+    bool any_writer = false, sorted = true;
+    for (u32 i = a->first[bind]; i < a->first[bind + 1]; i++) {
+        const struct access *x = &a->at[i];
+        any_writer = any_writer || x->kind & ACCESS_WRITE;
+        if (!rank_set_has(&p->ranks, x->set, s->rank))
+            continue;
+        u32 node = plan_node(p, x->node, s->rank);
+        struct use *u = &s->uses[s->n_uses++];
+        *u = (struct use){ x->node, node, order_place(&p->order, node), x->kind };
+        sorted = sorted && (s->n_uses - 1 == begin || u[-1].place <= u->place);
+    }
+    if (!sorted)
+        qsort(s->uses + begin, s->n_uses - begin, sizeof *s->uses, by_place);
+    return any_writer;
 }
 
 /* False: it is not used on this rank. */
@@ -71,29 +102,27 @@ static bool fill_lease(struct sweep *s, u32 bind, struct lease *out)
 {
     const struct accesses *a = &s->p->accesses;
     struct life life = plan_life(s->p, bind);
-    bool any_writer = false, full = false, writer = false;
+    bool full = false, writer = false;
+    u32 begin = s->n_uses;
     u8 last = 0;
     *out = (struct lease){ .bind = bind, .begin = 0, .end = FOREVER, .first = NO_NODE, .last = NO_NODE };
     if (a->first[bind] == a->first[bind + 1])
         return true;        /* no command names it: its bytes are kept */
-    for (u32 i = a->first[bind]; i < a->first[bind + 1]; i++) {
-        const struct access *x = &a->at[i];
-        any_writer = any_writer || x->kind & ACCESS_WRITE;
-        if (!on_rank(s, x))
-            continue;
-        if (out->first == NO_NODE)
-            out->first = i;
-        last = out->last != NO_NODE && a->at[out->last].node == x->node ? last | x->kind : x->kind;
-        out->last = i;
-        full = full || (!writer && x->kind & ACCESS_WRITE && last & ACCESS_READ);
-        writer = writer || x->kind & ACCESS_WRITE;
-    }
-    if (out->first == NO_NODE)
+    bool any_writer = find_uses(s, bind);
+    if (begin == s->n_uses)
         return life.from_start;
+    for (u32 i = begin; i < s->n_uses; i++) {
+        const struct use *u = &s->uses[i];
+        last = i > begin && u[-1].command == u->command ? last | u->kind : u->kind;
+        full = full || (!writer && u->kind & ACCESS_WRITE && last & ACCESS_READ);
+        writer = writer || u->kind & ACCESS_WRITE;
+    }
+    out->first = begin;
+    out->last = s->n_uses - 1;
     if (!life.from_start && (life.scratch || (any_writer && !full)))
-        out->begin = (u64)order_place(&s->p->order, a->at[out->first].node) + 1;
+        out->begin = (u64)s->uses[out->first].place + 1;
     if (!life.to_end && (life.used || !(last & ACCESS_WRITE)))
-        out->end = (u64)order_place(&s->p->order, a->at[out->last].node) + 1;
+        out->end = (u64)s->uses[out->last].place + 1;
     return true;
 }
 
@@ -110,27 +139,27 @@ static bool was_told(struct sweep *s, u32 a, u32 b)
     return false;
 }
 
-static const char *node_text(const struct sweep *s, u32 access)
+static const char *use_text(const struct sweep *s, u32 use)
 {
-    return command_text(s->p, s->p->accesses.at[access].node);
+    return command_text(s->p, s->uses[use].command);
 }
 
 static void note_use(struct sweep *s, const struct lease *x, bool first)
 {
     struct plan *p = s->p;
     const char *name = stmt_text(p->it, &p->binds[x->bind]->s);
-    u32 access = first ? x->first : x->last;
-    if (access == NO_NODE)
+    u32 use = first ? x->first : x->last;
+    if (use == NO_NODE)
         verify_note_legal(p->v, "no command names %s, so its bytes are kept all the time", name);
     else if (first ? x->begin == 0 : x->end == FOREVER)
         verify_note(p->v, &p->binds[x->bind]->s, NULL, NULL, first ? "%s holds something before the plan runs"
                     : plan_life(p, x->bind).to_end ? "%s is kept to the end of the plan"
                     : "the last use of %s writes it, so it is kept to the end of the plan; scratch says `lives used`", name);
     else
-        verify_note(p->v, &p->commands[p->accesses.at[access].node]->s, NULL, name, first ? "%s is first used here" : "%s is last used here", name);
+        verify_note(p->v, &p->commands[s->uses[use].command]->s, NULL, name, first ? "%s is first used here" : "%s is last used here", name);
 }
 
-static void report(struct sweep *s, const struct lease *a, const struct lease *b, const struct access *unordered)
+static void report(struct sweep *s, const struct lease *a, const struct lease *b, const struct use *unordered)
 {
     struct plan *p = s->p;
     const struct lease *above = a->bind < b->bind ? a : b, *below = above == a ? b : a;
@@ -144,7 +173,7 @@ static void report(struct sweep *s, const struct lease *a, const struct lease *b
                  unordered ? ", and nothing keeps their uses apart" : " at one time");
     verify_note(p->v, &x->s, "offset", NULL, "%s is placed here", stmt_text(p->it, &x->s));
     if (unordered) {
-        verify_note_legal(p->v, "place them apart, or let %s come after %s", node_text(s, b->first), command_text(p, unordered->node));
+        verify_note_legal(p->v, "place them apart, or let %s come after %s", use_text(s, b->first), command_text(p, unordered->command));
         return;
     }
     note_use(s, a, false);
@@ -152,17 +181,14 @@ static void report(struct sweep *s, const struct lease *a, const struct lease *b
 }
 
 /* The last uses of A that B's first does not come after, or NULL. All uses before the last write come before it. */
-static const struct access *find_unordered(struct sweep *s, const struct lease *a, const struct lease *b)
+static const struct use *find_unordered(struct sweep *s, const struct lease *a, const struct lease *b)
 {
-    const struct accesses *all = &s->p->accesses;
-    u32 first = all->at[b->first].node;
+    u32 first = s->uses[b->first].node;
     for (u32 i = a->last; s->p->order.leveled == false && i + 1 > a->first; i--) {
-        const struct access *x = &all->at[i];
-        if (!on_rank(s, x))
-            continue;
-        if (!order_before(&s->p->order, x->node, first))
-            return x;
-        if (x->kind & ACCESS_WRITE)
+        const struct use *u = &s->uses[i];
+        if (!order_before(&s->p->order, u->node, first))
+            return u;
+        if (u->kind & ACCESS_WRITE)
             return NULL;
     }
     return NULL;
@@ -174,7 +200,7 @@ static u32 hand_over(struct sweep *s, u32 a, u32 b)
     const struct lease *old = &s->leases[a], *new = &s->leases[b];
     bool alive = old->end >= new->begin;
     if (s->asked[a] != b + 1) {
-        const struct access *unordered = alive ? NULL : find_unordered(s, old, new);
+        const struct use *unordered = alive ? NULL : find_unordered(s, old, new);
         s->asked[a] = b + 1;
         if (alive || unordered)
             report(s, old, new, unordered);
@@ -274,7 +300,7 @@ static void find_points(struct sweep *s, const u32 *binds, u32 n)
 static void sweep_rank(struct sweep *s, const u32 *binds, u32 n)
 {
     bool sorted = true;
-    s->n = 0;
+    s->n = s->n_uses = 0;
     for (u32 i = 0; i < n; i++) {
         struct lease *x = &s->leases[s->n];
         if (!fill_lease(s, binds[i], x))
@@ -305,9 +331,21 @@ static bool are_apart(const struct plan *p, const u32 *binds, u32 n)
     return true;
 }
 
-/* The parts of the ranks in which all bindings of the region live alike. */
+static u32 own_classes(struct plan *p, u32 memory, const u32 **ranks)
+{
+    u32 *own = ARENA_ARRAY(&p->v->scratch, u32, p->n_classes + (size_t)1), n = 0, set = rank_set_of(&p->ranks, p->memories[memory]->on);
+    for (u32 i = 0; i < p->n_classes; i++)
+        if (rank_set_has(&p->ranks, set, p->reps[i]))
+            own[n++] = p->reps[i];
+    *ranks = own;
+    return n;
+}
+
+/* Ranks that stand for all of the region's: in each part of them all bindings live alike. */
 static u32 cut_ranks(struct plan *p, u32 memory, const u32 *binds, u32 n, const u32 **ranks)
 {
+    if (p->node)
+        return own_classes(p, memory, ranks);
     u32 *sets = ARENA_ARRAY(&p->v->scratch, u32, p->ranks.n + (size_t)1), n_sets = 0;
     u8 *seen = ARENA_ARRAY(&p->v->scratch, u8, p->ranks.n + (size_t)1);
     u32 own = rank_set_of(&p->ranks, p->memories[memory]->on);
@@ -323,6 +361,14 @@ static u32 cut_ranks(struct plan *p, u32 memory, const u32 *binds, u32 n, const 
     return rank_sets_cut(&p->ranks, sets, n_sets, &p->v->scratch, ranks);
 }
 
+static size_t count_accesses(const struct plan *p, const u32 *binds, u32 n)
+{
+    size_t sum = 0;
+    for (u32 i = 0; i < n; i++)
+        sum += p->accesses.first[binds[i] + 1] - p->accesses.first[binds[i]];
+    return sum;
+}
+
 static void check_region(struct plan *p, u32 memory, const u32 *binds, u32 n)
 {
     struct arena *a = &p->v->scratch;
@@ -332,6 +378,7 @@ static void check_region(struct plan *p, u32 memory, const u32 *binds, u32 n)
         return;
     struct sweep s = { .p = p, .memory = memory, .told = told };
     s.leases = ARENA_ARRAY(a, struct lease, n);
+    s.uses = ARENA_ARRAY(a, struct use, count_accesses(p, binds, n) + 1);
     s.points = ARENA_ARRAY(a, struct point, 2 * (size_t)n);
     s.ends = ARENA_ARRAY(a, u32, 2 * (size_t)n);
     s.asked = ARENA_ARRAY(a, u32, n);

@@ -93,7 +93,7 @@ static void check_dependency(struct plan *p, u32 c, u32 before, void *state)
     struct queues *q = state;
     u32 queue, other;
     if (!queue_of(p, c, &queue) || !queue_of(p, before, &other) || queue != other || !q->issue[queue] || !q->place[c] || !q->place[before] ||
-        q->place[before] < q->place[c])
+        q->place[before] < q->place[c] || !rank_sets_meet(&p->ranks, p->set[c], p->set[before]))
         return;
     q->bad[queue] = 1;
     verify_error(p->v, &p->issues[q->issue[queue] - 1]->s, NULL, command_text(p, c), "concrete.issue.order", "%s issues %s ahead of %s, which must come first",
