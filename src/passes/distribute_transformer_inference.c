@@ -293,6 +293,8 @@ static const struct pass_option options[] = {
     { NULL, NULL },
 };
 
+static const char *const choices[] = { "dense", "causal", NULL };
+
 static const struct relation relations[] = {
     { "op", "task", LINEAGE_LOWERED, "the work of the step: operations, bytes, messages" },
     { "op", "memory", LINEAGE_LOWERED, "the memory of a block" },
@@ -305,7 +307,7 @@ static const struct analysis *const produces[] = { &inference_totals, NULL };
 const struct pass distribute_transformer_inference = {
     .name = "distribute-transformer-inference", .revision = 1, .from = LAYER_MODEL, .to = LAYER_DIST,
     .bindings = NEEDS(BIND_WORKLOAD) | NEEDS(BIND_STRATEGY), .operation = "transformer.decoder_inference", .suffix = "prefill",
-    .options = options, .part = part, .relations = relations, .produces = produces,
+    .options = options, .choices = choices, .part = part, .relations = relations, .produces = produces,
     .run = run, .gate = distribute_transformer_inference_gate,
     .doc = "One block of a decoder for each step of a request: prefill, whole or in chunks, and each context of decode.",
 };

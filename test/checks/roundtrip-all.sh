@@ -53,11 +53,11 @@ for file in $(find . -name '*.bpir' -not -path './.git/*' -not -path './build*/*
 done
 
 for file in examples/*.bpir; do
-    grep -q decoder_training "$file" || continue
+    mode=$(grep -oE 'decoder_(training|inference)' "$file") || continue
+    mode=transformer-${mode#decoder_}
     for binding in slot queue; do
         derived=$work/$(basename "$file" .bpir).$binding.bpir
-        bp-opt --distribute-transformer-training --plan-transformer-training --bind-reference-$binding --keep-sources \
-            "$file" -o "$derived" 2>"$work/log"
+        bp-opt --distribute-$mode --plan-$mode --bind-reference-$binding --keep-sources "$file" -o "$derived" 2>"$work/log"
         verdict $? "$file is bound by $binding"
         check_file "$derived"
     done
