@@ -8,6 +8,7 @@
 #include "checkpoint.h"
 #include "checks.h"
 #include "execute.h"
+#include "observers.h"
 #include "options.h"
 #include "output.h"
 #include "passes/pass.h"
@@ -21,7 +22,8 @@ enum status { STATUS_SUCCESS, STATUS_REFUSED, STATUS_MISUSED };
 struct part {
     struct source source;
     struct module module;
-    atom item;                  /* what --item names, or what passes made of it; 0: not asked for, or not here */
+    atom item;                  /* what --item names; 0: not asked for, or not here */
+    struct follower items;      /* it, or what passes made of it */
     bool good;
     struct checkpoints summaries;       /* with --summary: of what the passes made */
     struct out executed;        /* with --execute: what was run */

@@ -77,12 +77,12 @@ static void print_located(struct out *o, struct line_counter *c, const struct it
 
 /* ---- Forms ---- */
 
-static void print_json(struct out *o, const struct module *m, atom only)
+static void print_json(struct out *o, const struct module *m, const struct follower *only)
 {
     bool first = true;
     out_string(o, "{\"items\":[");
     for (u32 i = 0; i < m->n; i++)
-        if (!only || m->items[i]->name == only) {
+        if (!only || follower_holds(only, m->items[i]->name)) {
             out_string(o, first ? "\n" : ",\n");
             json_item(o, m->items[i]);
             first = false;
@@ -90,7 +90,7 @@ static void print_json(struct out *o, const struct module *m, atom only)
     out_string(o, "]}\n");
 }
 
-static void print_text(struct out *o, const struct module *m, atom only, const struct options *options)
+static void print_text(struct out *o, const struct module *m, const struct follower *only, const struct options *options)
 {
     bool canonical = options->on[OPT_CANONICAL], first = true;
     struct line_counter c = { 0 };
@@ -99,7 +99,7 @@ static void print_text(struct out *o, const struct module *m, atom only, const s
         return;
     }
     for (u32 i = 0; i < m->n; i++) {
-        if (only && m->items[i]->name != only)
+        if (only && !follower_holds(only, m->items[i]->name))
             continue;
         struct module one = view(m, i);
         out_string(o, first ? "" : "\n");
@@ -111,7 +111,7 @@ static void print_text(struct out *o, const struct module *m, atom only, const s
     }
 }
 
-void emit_items(struct out *o, const struct module *m, atom only, const struct options *options)
+void emit_items(struct out *o, const struct module *m, const struct follower *only, const struct options *options)
 {
     enum { TEXT, JSON };
     if (options->number[OPT_EMIT] == TEXT)
@@ -142,7 +142,7 @@ static bool print_summary(struct out *o, struct item *it, const struct module *m
     return summary_print(o, it, &reports, json);
 }
 
-bool emit_report(struct out *o, const struct module *m, atom only, const struct checkpoints *done, const struct options *options)
+bool emit_report(struct out *o, const struct module *m, const struct follower *only, const struct checkpoints *done, const struct options *options)
 {
     enum { TABLE, JSON };
     bool good = true, first = done->n == 0, json = options->number[OPT_SUMMARY] == JSON;
@@ -150,7 +150,7 @@ bool emit_report(struct out *o, const struct module *m, atom only, const struct 
         out_bytes(o, done->text.data, done->text.n);
     for (u32 i = 0; i < m->n; i++) {
         struct item *it = m->items[i];
-        if ((only && it->name != only) || (options->on[OPT_SUMMARY] && checkpoints_cover(done, it->name)))
+        if (!follower_holds(only, it->name) || (options->on[OPT_SUMMARY] && checkpoints_cover(done, it->name)))
             continue;
         if (options->on[OPT_DIGEST]) {
             print_digest(o, it);

@@ -90,17 +90,50 @@ struct observer print_observer(struct printer *p)
     return (struct observer){ "--print-ir", p, before, after, failed };
 }
 
+void follower_begin(struct follower *f, atom name)
+{
+    f->n = 0;
+    if (name)
+        *VEC_PUSH(f->list, f->n, f->cap) = (struct followed){ name, false };
+}
+
+void follower_free(struct follower *f)
+{
+    if (f->list)
+        block_free(f->list, f->cap * sizeof *f->list);
+}
+
+bool follower_holds(const struct follower *f, atom name)
+{
+    for (u32 i = 0; i < f->n; i++)
+        if (f->list[i].name == name)
+            return !f->list[i].taken;
+    return f->n == 0;
+}
+
+atom follower_first(const struct follower *f)
+{
+    for (u32 i = 0; i < f->n; i++)
+        if (!f->list[i].taken)
+            return f->list[i].name;
+    return 0;
+}
+
 static bool follow(void *state, const struct checkpoint *c)
 {
-    atom *name = state;
-    if (c->input->name == *name)
-        *name = c->output->name;
+    struct follower *f = state;
+    for (u32 i = 0; i < f->n; i++)
+        if (f->list[i].name == c->input->name) {
+            f->list[i].taken = true;
+            *VEC_PUSH(f->list, f->n, f->cap) = (struct followed){ c->output->name, false };
+            break;
+        }
     return true;
 }
 
-struct observer follow_observer(atom *name)
+struct observer follow_observer(struct follower *f)
 {
-    return (struct observer){ .name = "--item", .state = name, .after = follow };
+    return (struct observer){ .name = "--item", .state = f, .after = follow };
 }
 
 static bool check_names(const char *list, struct arena *arena)

@@ -15,8 +15,22 @@ struct printer {
 /* Prints to standard error what the options ask for, under mlir-opt's banner. STATE is a struct printer. */
 struct observer print_observer(struct printer *p);
 
-/* Follows the atom *NAME: when a pass takes the item of that name, it becomes the name of what the pass made. */
-struct observer follow_observer(atom *name);
+/* The item that --item names, and what passes made of it. */
+struct follower {
+    struct followed {
+        atom name;
+        bool taken;             /* a pass has made something of it: that counts, then */
+    } *list;
+    u32 n, cap;
+};
+
+void follower_begin(struct follower *f, atom name);     /* 0: there is none, and all items count */
+void follower_free(struct follower *f);
+bool follower_holds(const struct follower *f, atom name);
+atom follower_first(const struct follower *f);          /* of those that count; 0: there is none */
+
+/* STATE is a struct follower: when a pass takes an item that counts, what the pass makes does instead. */
+struct observer follow_observer(struct follower *f);
 
 /* The passes that --print-ir-before and --print-ir-after name exist. False: reported, exit status 2. */
 bool printer_check(const struct options *o, struct arena *arena);

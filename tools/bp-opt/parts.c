@@ -36,7 +36,7 @@ static bool run_passes(struct driver *d, struct part *part)
     if (printer_prints(o))
         observers[n++] = print_observer(&printer);
     if (part->item)
-        observers[n++] = follow_observer(&part->item);
+        observers[n++] = follow_observer(&part->items);
     if (d->checks.n)
         observers[n++] = checks_observer(&d->checks);
     if (d->replay)
@@ -89,13 +89,14 @@ static bool process(struct driver *d, struct part *part)
     if (!parse_and_verify(d, part))
         return false;
     part->item = d->item && module_find(&part->module, d->item) ? d->item : 0;
+    follower_begin(&part->items, part->item);
     if (o->on[OPT_VERIFY_ROUNDTRIP] && !verify_roundtrip(&part->module))
         return false;
     if (o->on[OPT_VERIFY_DERIVATION] && !derivation_check(&part->module, &d->session, part->item))
         return false;
     if (d->item && !part->item)
         return true;
-    return check_and_run(d, part) && (!o->on[OPT_EXECUTE] || executor_run(&d->executor, &part->module, part->item, &part->executed));
+    return check_and_run(d, part) && (!o->on[OPT_EXECUTE] || executor_run(&d->executor, &part->module, follower_first(&part->items), &part->executed));
 }
 
 /* No part has the item that --item names. */
@@ -148,6 +149,7 @@ void part_free(const struct driver *d, struct part *part)
             m->items[kept++] = m->items[i];
     m->n = kept;
     module_free(m);
+    follower_free(&part->items);
     checkpoints_free(&part->summaries);
     out_free(&part->executed);
 }

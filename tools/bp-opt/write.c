@@ -16,7 +16,7 @@ static void print_parts(struct driver *d, struct out *o)
         if (!first)
             out_printf(o, "%s\n", marker ? marker : SPLIT_MARKER);
         first = false;
-        emit_items(o, &part->module, whole ? 0 : part->item, d->options);
+        emit_items(o, &part->module, whole ? NULL : &part->items, d->options);
     }
 }
 
@@ -30,7 +30,7 @@ static bool make_report(struct driver *d, struct out *report)
             out_bytes(report, d->parts[i].executed.data, d->parts[i].executed.n);
     for (u32 i = 0; !d->options->on[OPT_EXECUTE] && i < d->n_parts; i++)
         if (d->parts[i].good && (!d->item || d->parts[i].item))
-            good = emit_report(report, &d->parts[i].module, d->parts[i].item, &d->parts[i].summaries, d->options) && good;
+            good = emit_report(report, &d->parts[i].module, &d->parts[i].items, &d->parts[i].summaries, d->options) && good;
     return good;
 }
 
