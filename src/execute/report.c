@@ -52,18 +52,16 @@ static struct tensor whole_of(const struct report *p, const struct run_value *va
     return t;
 }
 
-static bool is_first_copy(const struct run_value *value, u64 rank)
+/* Copies on other ranks are left out; of what is partial, terms are no copies. */
+static bool is_shown(const struct report *p, const struct run_value *value, u64 rank)
 {
-    for (u64 other = 0; other < rank; other++)
-        if (value->parts[other].at && !memcmp(value->parts[other].from, value->parts[rank].from, value->whole.rank * sizeof(u64)))
+    const struct mesh *m = &p->r->mesh;
+    u64 term = mesh_position_in(m, value->partial, rank);
+    for (u64 other = 0; other < rank && value->parts[rank].at; other++)
+        if (value->parts[other].at && mesh_position_in(m, value->partial, other) == term &&
+            !memcmp(value->parts[other].from, value->parts[rank].from, value->whole.rank * sizeof(u64)))
             return false;
-    return true;
-}
-
-/* Copies on other ranks are left out, except of what is partial. */
-static bool is_shown(const struct run_value *value, u64 rank)
-{
-    return value->parts[rank].at && (value->partial || is_first_copy(value, rank));
+    return value->parts[rank].at;
 }
 
 /* ---- Text ---- */
@@ -96,7 +94,7 @@ static void text_values(const struct report *p)
     for (u32 i = 0; i < p->r->n_values; i++) {
         const struct run_value *value = &p->r->values[i];
         for (u64 rank = 0; rank < p->r->mesh.size; rank++) {
-            if (!is_shown(value, rank))
+            if (!is_shown(p, value, rank))
                 continue;
             out_string(p->o, "  ");
             out_value(p, value->name);
@@ -239,7 +237,7 @@ static void json_parts(const struct report *p, const struct run_value *value)
     out_string(p->o, ",\"parts\":[");
     for (u64 rank = 0; rank < p->r->mesh.size; rank++) {
         const struct tensor *t = &value->parts[rank];
-        if (!is_shown(value, rank))
+        if (!is_shown(p, value, rank))
             continue;
         out_printf(p->o, "%s{\"rank\":%" PRIu64, first ? "" : ",", rank);
         first = false;
