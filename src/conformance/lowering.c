@@ -1,5 +1,5 @@
 /*
- * lowering: what a portable plan says of its program's tasks and values, and a concrete plan of its portable plan's, is
+ * lowering: what a dist program says of its model's values, a portable plan of its program's tasks and values, and a concrete plan of its portable plan's, is
  * what those say. Tasks that come from one another one by one agree in every field; where tasks were fused or
  * decomposed, the sums of their operations and messages agree (of messages, what rings move). What came before still comes before.
  */
@@ -298,7 +298,7 @@ const struct stmt *lowering_origin(const struct lowering *l, const struct stmt *
 static const struct item *find_parent(struct check *c)
 {
     const struct item *it = c->v.item;
-    enum layer above = it->kind->layer == LAYER_PORTABLE ? LAYER_DIST : LAYER_PORTABLE;
+    enum layer above = it->kind->layer - 1;
     if (!it->header.parent.item) {
         check_skipped(c, "%s is derived from nothing: there is nothing to compare it with", symbol_text(it, it->name));
         return NULL;
@@ -306,6 +306,11 @@ static const struct item *find_parent(struct check *c)
     const struct item *parent = c->v.module ? module_find(c->v.module, it->header.parent.item) : NULL;
     if (parent && parent->kind->layer == above)
         return parent;
+    if (parent) {
+        check_skipped(c, "%s against its parent %s, a %s: nothing was lowered", symbol_text(it, it->name), symbol_text(it, parent->name),
+                      parent->kind->name);
+        return NULL;
+    }
     check_skipped(c, "%s against its parent %s, which is not in the file: keep it with --keep-sources", symbol_text(it, it->name),
                   symbol_text(it, it->header.parent.item));
     return NULL;
@@ -316,10 +321,15 @@ static bool run(struct check *c)
     struct lowering l = { .c = c, .it = c->v.item, .parent = find_parent(c) };
     if (!l.parent)
         return true;
+    if (l.it->kind->layer == LAYER_DIST) {
+        lowering_check_values(&l);
+        return c->v.errors == 0;
+    }
     view_read(&l.child, l.it, &c->v.scratch);
     view_read(&l.source, l.parent, &c->v.scratch);
     check_tasks(&l);
     if (l.it->kind->layer == LAYER_PORTABLE) {
+        lowering_check_program(&l);
         lowering_check_buffers(&l);
         lowering_check_stage(&l);
     } else {
@@ -329,6 +339,6 @@ static bool run(struct check *c)
 }
 
 const struct checker lowering = {
-    .name = "lowering", .layers = IN(LAYER_PORTABLE) | IN(LAYER_CONCRETE), .run = run,
+    .name = "lowering", .layers = IN(LAYER_DIST) | IN(LAYER_PORTABLE) | IN(LAYER_CONCRETE), .run = run,
     .doc = "a plan says of its parent's tasks, values and order what the parent says",
 };

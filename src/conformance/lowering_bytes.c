@@ -126,6 +126,9 @@ static void check_bind(struct lowering *l, const struct concrete_bind *b, const 
     if (lasts && (b->lives == CONCRETE_USED || (b->lives == CONCRETE_INFERRED && is_written(l, b->s.name))))
         verify_error(&l->c->v, &b->s, "lives", NULL, "check.lowering.bind", "%s is persistent in the portable plan, but its bytes are taken only %s: `lives always`",
                      stmt_text(l->it, &b->s), b->lives == CONCRETE_USED ? "while it is used" : "as inferred");
+    else if (b->lives == CONCRETE_USED && from->role != PORTABLE_VALUE && from->role != PORTABLE_WORKSPACE && from->role != PORTABLE_COMMUNICATION)
+        verify_error(&l->c->v, &b->s, "lives", NULL, "check.lowering.bind", "%s is %s of the portable plan, and not scratch: leave `lives used` out",
+                     stmt_text(l->it, &b->s), portable_role_enum.words[from->role].text);
     if (!lasts && b->lives == CONCRETE_ALWAYS)
         verify_error(&l->c->v, &b->s, "lives", NULL, "check.lowering.bind", "%s lives always, but its buffer is %s, not persistent",
                      stmt_text(l->it, &b->s), portable_storage_enum.words[from->storage].text);

@@ -4,6 +4,8 @@
 #include "dialects/dist/dist.h"
 #include "dialects/portable/portable.h"
 
+#include <stdlib.h>
+
 const char *const step_work_words[STEP_WORK] = { "operations", "read", "write", "message" };
 const char *const step_kind_words[] = { "computation", "collective", "transfer", "order", "host call", "reshard" };
 
@@ -128,32 +130,70 @@ static void visit_tokens(const struct view *v, struct visitor *to)
     }
 }
 
+/* ---- Queues: each exists on each of its devices, and orders what runs there ---- */
+
+/* A rank that both run on; lists of first, last pairs, 0 is every rank. */
+static bool share_rank(const struct item *it, u32 a, u32 b)
+{
+    if (!list_n(it, a) || !list_n(it, b) || a == b)
+        return true;
+    for (u32 i = 0; i + 1 < list_n(it, a); i += 2)
+        for (u32 k = 0; k + 1 < list_n(it, b); k += 2)
+            if (list_at(it, a)[i] <= list_at(it, b)[k + 1] && list_at(it, b)[k] <= list_at(it, a)[i + 1])
+                return true;
+    return false;
+}
+
+/* The commands of a queue that nothing behind them has followed on all of their ranks yet. */
+struct frontier {
+    u32 *steps, n, cap;
+};
+
+static void frontier_add(const struct view *v, struct frontier *f, u32 step, struct visitor *to)
+{
+    u32 ranks = v->steps[step].ranks, kept = 0;
+    for (u32 i = 0; i < f->n; i++) {
+        u32 before = v->steps[f->steps[i]].ranks;
+        if (share_rank(v->it, before, ranks))
+            to->visit(to->state, f->steps[i], step);
+        if (before != ranks && list_n(v->it, ranks))
+            f->steps[kept++] = f->steps[i];
+    }
+    f->n = kept;
+    *VEC_PUSH(f->steps, f->n, f->cap) = step;
+}
+
+static const struct concrete_queue *ordered_queue(const struct item *it, atom name)
+{
+    const struct concrete_queue *queue = name ? (const struct concrete_queue *)item_symbol(it, name) : NULL;
+    return queue && queue->ordered ? queue : NULL;
+}
+
 /* Commands of an ordered queue, one behind the other: as `issue` lists them, or as they stand. */
 static void visit_queues(const struct view *v, struct visitor *to)
 {
     const struct item *it = v->it;
-    u32 names = it->ctx->names.n, *last = ARENA_ARRAY(v->arena, u32, names);
-    memset(last, 0, names * sizeof *last);
+    u32 names = it->ctx->names.n, step;
+    struct frontier *frontiers = ARENA_ARRAY(v->arena, struct frontier, names);
+    u8 *listed = ARENA_ARRAY(v->arena, u8, names);
+    memset(frontiers, 0, names * sizeof *frontiers);
+    memset(listed, 0, names);
     for (u32 i = 0; i < it->n_stmts; i++) {
-        if (it->stmts[i]->entity != CONCRETE_ISSUE)
-            continue;
         const struct concrete_issue *issue = (const struct concrete_issue *)it->stmts[i];
-        last[issue->queue] = UINT32_MAX;        /* its own list decides */
-        const struct concrete_queue *queue = (const struct concrete_queue *)item_symbol(it, issue->queue);
-        u32 a, b;
-        for (u32 k = 0; queue && queue->ordered && k + 1 < list_n(it, issue->commands); k++)
-            if (view_find(v, ref_atom(list_at(it, issue->commands)[k]), &a) && view_find(v, ref_atom(list_at(it, issue->commands)[k + 1]), &b))
-                to->visit(to->state, a, b);
+        if (issue->s.entity != CONCRETE_ISSUE)
+            continue;
+        listed[issue->queue] = 1;
+        for (u32 k = 0; ordered_queue(it, issue->queue) && k < list_n(it, issue->commands); k++)
+            if (view_find(v, ref_atom(list_at(it, issue->commands)[k]), &step))
+                frontier_add(v, &frontiers[issue->queue], step, to);
     }
     for (u32 i = 0; i < v->n; i++) {
         atom name = ((const struct concrete_command *)v->steps[i].s)->queue;
-        const struct concrete_queue *queue = name ? (const struct concrete_queue *)item_symbol(it, name) : NULL;
-        if (!queue || !queue->ordered || last[name] == UINT32_MAX)
-            continue;
-        if (last[name])
-            to->visit(to->state, last[name] - 1, i);
-        last[name] = i + 1;
+        if (ordered_queue(it, name) && !listed[name])
+            frontier_add(v, &frontiers[name], i, to);
     }
+    for (u32 i = 0; i < names; i++)
+        free(frontiers[i].steps);
 }
 
 static bool has_slots(const struct view *v)
