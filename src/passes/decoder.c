@@ -3,6 +3,7 @@
 #include "passes/emit.h"
 
 #include "ir/verify.h"
+#include "support/quantity.h"
 
 static const struct item *item_of(const struct decoder *d, enum contract_item item)
 {
@@ -35,16 +36,17 @@ bool decoder_check_rank(const struct decoder *d, const struct model_value *v, u3
                                          "%s has %u dimensions; %s", stmt_text(in, &v->s), t->rank, what);
 }
 
-bool decoder_check_dimension(const struct decoder *d, const struct model_value *v, u32 i, u64 size, const char *what)
+bool decoder_check_dimension(const struct decoder *d, const struct model_value *v, u32 i, u128 size, const char *what)
 {
     const struct item *in = d->r->input;
     const struct type *t = type_get(in->ctx->types, v->type);
+    char digits[U128_DIGITS];
     u128 n;
     if (!qty_value(in->ctx->exprs, t->dims[i], &n) || n == size)
         return true;
     return pass_error(d->r, in, &v->s, NULL, context_text(in->ctx, v->s.name), "pass.boundary.shape",
-                      "dimension %u of %s is %s, but the %s is %llu", i, stmt_text(in, &v->s), qty_text(in->ctx, t->dims[i]), what,
-                      (unsigned long long)size);
+                      "dimension %u of %s is %s, but the %s is %s", i, stmt_text(in, &v->s), qty_text(in->ctx, t->dims[i]), what,
+                      u128_text(size, digits));
 }
 
 bool decoder_check_element(const struct decoder *d, const struct model_value *v)

@@ -18,7 +18,7 @@ void decoder_report(void *state, const struct contract_finding *f);
 bool decoder_check_rank(const struct decoder *d, const struct model_value *v, u32 rank, const char *what);
 
 /* Dimension I of a value: a symbol takes SIZE, a number must be it. WHAT says whose size it is. */
-bool decoder_check_dimension(const struct decoder *d, const struct model_value *v, u32 i, u64 size, const char *what);
+bool decoder_check_dimension(const struct decoder *d, const struct model_value *v, u32 i, u128 size, const char *what);
 
 /* The elements of a value are the workload's dtype. */
 bool decoder_check_element(const struct decoder *d, const struct model_value *v);

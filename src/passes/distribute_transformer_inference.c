@@ -74,7 +74,7 @@ static bool check_boundary(const struct derivation *d)
     good = decoder_check_dimension(w, kv, 0, d->model.blocks, "operation's blocks") && good;
     good = decoder_check_dimension(w, kv, 2, d->step.batch, "workload's batch") && good;
     good = decoder_check_dimension(w, kv, 3, d->model.sequence, "operation's sequence") && good;
-    good = decoder_check_dimension(w, kv, 4, d->model.kv_heads * d->model.head_size, "width of all its kv_heads") && good;
+    good = decoder_check_dimension(w, kv, 4, (u128)d->model.kv_heads * d->model.head_size, "width of all its kv_heads") && good;
     good = decoder_check_element(w, v) && good;
     return decoder_check_element(w, kv) && good;
 }
@@ -167,7 +167,7 @@ static void emit_program_facts(struct derivation *d, const struct inference_bloc
     emit_from(out, &memory->s, REF_SYMBOL(d->op->s.name));
 }
 
-static u32 intern_type(const struct derivation *d, const u64 *sizes, u32 rank)
+static u32 intern_type(const struct derivation *d, const u128 *sizes, u32 rank)
 {
     struct context *ctx = d->r->ctx;
     qty dims[4];
@@ -180,7 +180,7 @@ static u32 intern_type(const struct derivation *d, const u64 *sizes, u32 rank)
 /* [batch, new tokens, hidden], whole on every rank. */
 static void fill_boundary(const struct derivation *d, struct dist_value *v, atom name)
 {
-    const u64 sizes[3] = { d->step.batch, d->step.query, d->model.hidden };
+    const u128 sizes[3] = { d->step.batch, d->step.query, d->model.hidden };
     v->s.name = name;
     v->type = intern_type(d, sizes, 3);
     item_declare(d->r->output, &v->s);
@@ -190,7 +190,7 @@ static void fill_boundary(const struct derivation *d, struct dist_value *v, atom
 static void emit_cache(struct derivation *d)
 {
     struct item *out = d->r->output;
-    const u64 sizes[4] = { 2, d->step.batch, d->step.context, d->model.kv_heads * d->model.head_size };
+    const u128 sizes[4] = { 2, d->step.batch, d->step.context, (u128)d->model.kv_heads * d->model.head_size };
     struct sharding sharding = { .rank = 4 };
     struct dist_value *v = (struct dist_value *)item_add(out, DIST_VALUE);
     v->s.name = d->cache;

@@ -204,7 +204,7 @@ static bool prove_memory(const struct proof *p, const struct dist_memory *m)
 
 /* ---- Values ---- */
 
-static bool has_sizes(const struct proof *p, u32 type, u8 element, const u64 *sizes, u32 rank)
+static bool has_sizes(const struct proof *p, u32 type, u8 element, const u128 *sizes, u32 rank)
 {
     const struct type *t = type_get(p->r->ctx->types, type);
     bool same = t->rank == rank && t->element == element;
@@ -222,7 +222,7 @@ static u8 element_of(const struct proof *p, atom name)
 
 static bool prove_boundary(const struct proof *p, const struct dist_value *v, atom name, u8 role)
 {
-    const u64 sizes[] = { p->step.batch, p->step.query, p->m.hidden };
+    const u128 sizes[] = { p->step.batch, p->step.query, p->m.hidden };
     if (!v || v->s.name != name || v->role != role || !has_sizes(p, v->type, element_of(p, name), sizes, 3) || v->sharding)
         return gate_refuse(p->r, p->r->output, v ? &v->s : NULL, "it is not the model's boundary in this step, whole on every rank");
     return gate_says_only(p->r, p->r->output, &v->s, " role name type from ");
@@ -233,7 +233,7 @@ static bool prove_cache(const struct proof *p, const struct dist_value *v)
 {
     const struct item *out = p->r->output;
     const struct type *whole = type_get(p->r->ctx->types, ((const struct model_value *)item_value(p->r->input, p->cache))->type);
-    const u64 sizes[] = { 2, p->step.batch, p->step.context, p->m.kv_heads * p->m.head_size };
+    const u128 sizes[] = { 2, p->step.batch, p->step.context, (u128)p->m.kv_heads * p->m.head_size };
     struct sharding s;
     u128 width = 0, sequence = p->step.context;
     if (v->s.name != p->cache || !has_sizes(p, v->type, whole->element, sizes, 4))
