@@ -4,6 +4,7 @@
  */
 #include "dialects/concrete/concrete.h"
 #include "dialects/portable/portable.h"
+#include "passes/bind_capacity.h"
 #include "passes/emit.h"
 #include "passes/passes.h"
 #include "passes/spec.h"
@@ -63,7 +64,7 @@ static bool check_devices(struct binding_run *b)
     pass_error(r, deployment, &b->deployment->s, "devices", NULL, "pass.bind.devices", "%s has %llu device%s, and %s needs one for each of its %llu ranks",
                symbol_text(deployment, deployment->name), (unsigned long long)b->deployment->devices, b->deployment->devices == 1 ? "" : "s", symbol_text(r->input, r->input->name),
                (unsigned long long)b->ranks);
-    pass_note(r, "%llu are missing", (unsigned long long)(b->ranks - b->deployment->devices));
+    pass_note(r, "%llu %s missing", (unsigned long long)(b->ranks - b->deployment->devices), b->ranks - b->deployment->devices == 1 ? "is" : "are");
     return false;
 }
 
@@ -151,24 +152,6 @@ static bool emit_binding(struct binding_run *b, const struct portable_buffer *bu
     return true;
 }
 
-/* The plan does not fit: says how much is missing and which buffers take the most. */
-static bool refuse_capacity(struct binding_run *b, u64 bytes, u64 rank)
-{
-    struct pass_run *r = b->r;
-    struct item *deployment = r->session.items[BIND_DEPLOYMENT];
-    char need[U128_DIGITS], missing[U128_DIGITS];
-    pass_error(r, deployment, &b->deployment->s, "memory_per_device", NULL, "pass.bind.capacity",
-               "%s needs %s bytes on each device, and device %llu has %llu", symbol_text(r->input, r->input->name), u128_text(b->layout, need),
-               (unsigned long long)rank, (unsigned long long)bytes);
-    pass_note(r, "%s bytes are missing", u128_text(b->layout - bytes, missing));
-    for (u32 i = 0; i < r->output->n_stmts; i++) {
-        const struct concrete_bind *bind = (const struct concrete_bind *)r->output->stmts[i];
-        if (bind->s.entity == CONCRETE_BIND)
-            pass_note(r, "%s takes %s bytes", stmt_text(r->output, &bind->s), qty_text(r->ctx, bind->size));
-    }
-    return false;
-}
-
 static bool emit_memory(struct binding_run *b)
 {
     struct pass_run *r = b->r;
@@ -186,7 +169,7 @@ static bool emit_memory(struct binding_run *b)
             return false;
     bool stated = available(b, &bytes, &rank);
     if (stated && b->layout > bytes)
-        return refuse_capacity(b, bytes, rank);
+        return bind_refuse_capacity(r, b->layout, bytes, rank, b->ranks);
     region->capacity = qty_number(r->ctx->exprs, stated ? bytes : b->layout ? b->layout : 1);
     return true;
 }
