@@ -98,6 +98,14 @@ u32 rank_set_of(struct rank_sets *r, u32 handle)
     return r->last_set = add_set(r, ranges, normalize(ranges, list_n(r->item, handle) / 2));
 }
 
+u32 rank_set_ranges(struct rank_sets *r, const struct rank_range *ranges, u32 n)
+{
+    struct rank_range *own = ARENA_ARRAY(r->arena, struct rank_range, n + (size_t)1);
+    if (n)
+        memcpy(own, ranges, n * sizeof *own);
+    return add_set(r, own, normalize(own, n));
+}
+
 u32 rank_set_one(struct rank_sets *r, u32 rank)
 {
     struct rank_range *range = ARENA_NEW(r->arena, struct rank_range);

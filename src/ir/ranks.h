@@ -32,6 +32,7 @@ void rank_sets_init(struct rank_sets *r, struct arena *arena, const struct item 
 
 /* The number of a set: of a FIELD_RANKS handle, or of one rank. */
 u32 rank_set_of(struct rank_sets *r, u32 handle);
+u32 rank_set_ranges(struct rank_sets *r, const struct rank_range *ranges, u32 n);     /* in any order, copied */
 u32 rank_set_one(struct rank_sets *r, u32 rank);
 
 bool rank_set_has(const struct rank_sets *r, u32 set, u32 rank);

@@ -72,6 +72,7 @@ void concrete_verify_ranks(struct plan *p, const struct stmt *s, u32 on);
 
 void concrete_verify_place(struct plan *p);         /* devices, memory, bindings one by one */
 void concrete_verify_chain(struct plan *p);         /* against parent, target and deployment, where they are in the file */
+void concrete_verify_tasks(struct plan *p);         /* against the tasks of the parent, which is there */
 void concrete_verify_routes(struct plan *p);        /* fills p->route */
 void concrete_verify_commands(struct plan *p);      /* each command by itself */
 void concrete_verify_queues(struct plan *p);        /* issue; fills p->previous */

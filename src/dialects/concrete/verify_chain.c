@@ -2,39 +2,10 @@
  * Rules against other items, where they are in the file: the portable plan that this one is from, and the target and
  * deployment that it was bound to. They are read through their tables, by the names of their fields.
  */
-#include "dialects/concrete/verify.h"
+#include "dialects/concrete/parent.h"
 #include "support/quantity.h"
 
-static bool is_keyword(const struct item *it, const struct stmt *s, const char *keyword)
-{
-    return !strcmp(stmt_entity(it, s)->keyword, keyword);
-}
-
-static const struct field *field_named(const struct item *it, const struct stmt *s, const char *name)
-{
-    const struct field *f = field_find(stmt_entity(it, s)->fields, name, strlen(name));
-    assert(f);
-    return f;
-}
-
-static u64 get(const struct item *it, const struct stmt *s, const char *name)
-{
-    return field_get(s, field_named(it, s, name));
-}
-
-static const char *get_word(const struct item *it, const struct stmt *s, const char *name)
-{
-    const struct field *f = field_named(it, s, name);
-    return ((const struct enumeration *)f->aux)->words[field_get(s, f)].text;
-}
-
 /* ---- The portable plan ---- */
-
-static void note_parent(struct plan *p, const struct stmt *s, const char *field, const char *what)
-{
-    if (p->v->ctx->locate)
-        diag_note(p->v->ctx->diags, p->v->ctx->locate(p->parent, s, field, NULL), "%s is here", what);
-}
 
 /* Ranks of the mesh; without one, of which nothing more is known, one past the highest that a task names. */
 static u64 mesh_ranks(const struct item *parent, const struct stmt *mesh)
@@ -63,7 +34,7 @@ static u64 named_ranks(const struct item *parent, const struct stmt *task)
     return n;
 }
 
-static u64 parent_ranks(const struct item *parent, bool *exact)
+u64 parent_ranks(const struct item *parent, bool *exact)
 {
     u64 n = 1, named;
     *exact = false;
@@ -194,63 +165,6 @@ static void check_buffers(struct plan *p)
     }
 }
 
-/* ---- Tasks ---- */
-
-static const struct stmt *task_of(const struct plan *p, u32 command)
-{
-    const struct stmt *s = &p->commands[command]->s;
-    const struct stmt *task = list_n(p->it, s->lineage) == 1 ? item_ref(p->parent, list_at(p->it, s->lineage)[0]) : NULL;
-    return task && is_keyword(p->parent, task, "task") ? task : NULL;
-}
-
-/* A route's end is the device of the rank that the plan's transfer names. */
-static void check_end(struct plan *p, u32 command, const struct stmt *task, const char *field, atom device)
-{
-    u64 rank = get(p->parent, task, field);
-    u32 number;
-    if (rank >= UINT32_MAX || !plan_find(p, CONCRETE_DEVICE, device, &number) || p->devices[number]->rank == rank)
-        return;
-    verify_error(p->v, &p->routes[p->route[command] - 1]->s, field, NULL, "concrete.route.parent",
-                 "%s has rank %llu, and the transfer of %s has the %s %llu", stmt_text(p->it, &p->devices[number]->s),
-                 (unsigned long long)p->devices[number]->rank, symbol_text(p->it, p->parent->name), field, (unsigned long long)rank);
-    note_parent(p, task, field, "the transfer");
-}
-
-static void check_ends(struct plan *p)
-{
-    for (u32 i = 0; i < p->n_commands; i++) {
-        const struct concrete_route *r = p->route[i] ? p->routes[p->route[i] - 1] : NULL;
-        const struct stmt *task = r ? task_of(p, i) : NULL;
-        if (!task)
-            continue;
-        check_end(p, i, task, "source", r->source);
-        check_end(p, i, task, "destination", r->destination);
-    }
-}
-
-/* Each task of the parent but a barrier, which only orders, is done by a command, where every command says what it does. */
-static void check_tasks(struct plan *p)
-{
-    u8 *done = ARENA_ARRAY(&p->v->scratch, u8, p->it->ctx->names.n);
-    for (u32 i = 0; i < p->n_commands; i++) {
-        const struct stmt *s = &p->commands[i]->s;
-        if (s->lineage_kind == LINEAGE_NONE)
-            return;
-        for (u32 k = 0; k < list_n(p->it, s->lineage); k++)
-            done[ref_atom(list_at(p->it, s->lineage)[k])] = 1;
-    }
-    for (u32 i = 0; i < p->parent->n_stmts; i++) {
-        const struct stmt *s = p->parent->stmts[i];
-        if (!is_keyword(p->parent, s, "task") || done[s->name] || !strcmp(get_word(p->parent, s, "body"), "barrier"))
-            continue;
-        const char *parent = symbol_text(p->it, p->parent->name);
-        verify_error(p->v, NULL, NULL, parent, "concrete.command.lost", "%s has a task %s, which no command here does", parent,
-                     stmt_text(p->parent, s));
-        note_parent(p, s, NULL, "the task");
-        verify_note_legal(p->v, "add a `command` that is `from %s`", stmt_text(p->parent, s));
-    }
-}
-
 /* ---- Target and deployment ---- */
 
 static const struct item *used_item(const struct plan *p, const char *kind)
@@ -354,8 +268,7 @@ void concrete_verify_chain(struct plan *p)
     if (p->parent) {
         check_ranks(p);
         check_buffers(p);
-        check_ends(p);
-        check_tasks(p);
+        concrete_verify_tasks(p);
     }
     if (target)
         check_target(p, target);
