@@ -4,7 +4,7 @@
 
 #include "support/base.h"
 
-enum judge { JUDGE_PARSER, JUDGE_VERIFIER, JUDGE_CHECKER, JUDGES, JUDGE_NONE = JUDGES };
+enum judge { JUDGE_PARSER, JUDGE_VERIFIER, JUDGE_CHECKER, JUDGE_DERIVATION, JUDGES, JUDGE_NONE = JUDGES };
 
 extern const char *const judge_names[];         /* of the judges, then of nobody */
 

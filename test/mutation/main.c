@@ -1,6 +1,6 @@
 /*
  * Mutation: how much of a plan is proved? Valid files are changed in one place, in every field of every entity, and
- * what the parser, the verifiers and the checkers together refuse is counted. Digests that pin a changed item follow the
+ * what the parser, the verifiers, the checkers and a second derivation refuse is counted. Digests that pin a changed item follow the
  * change, as those of a faulty tool would: a pin refuses nothing here.
  *
  *     mutate [--every=N] [--known=FILE] [--codes] [--show] FILE...
@@ -300,6 +300,14 @@ static u32 read_known(struct run *r, const char *path)
     return stale;
 }
 
+static u32 total_of(const struct class *c)
+{
+    u32 n = 0;
+    for (u32 k = 0; k <= JUDGES; k++)
+        n += c->by[k];
+    return n;
+}
+
 static void report(const struct run *r, bool checked, u32 stale)
 {
     u32 by[JUDGES + 1] = { 0 }, unexplained = 0, total = 0;
@@ -313,7 +321,7 @@ static void report(const struct run *r, bool checked, u32 stale)
         unexplained += c->by[JUDGE_NONE];
         class_name(c, name, sizeof name);
         printf("%6u of %6u survive: %s\n", c->by[JUDGE_NONE],
-               c->by[JUDGE_NONE] + c->by[JUDGE_PARSER] + c->by[JUDGE_VERIFIER] + c->by[JUDGE_CHECKER], name);
+               total_of(c), name);
         if (r->show)
             printf("        %s\n", c->example ? c->example : "");
     }
