@@ -36,6 +36,8 @@ struct exchange {
     qty message;
 };
 
+enum { MOST_INPUTS = 16 };
+
 struct volume {
     struct check *c;
     const struct item *it, *program;    /* the item, and the dist program that it is or is from, or NULL */
@@ -43,6 +45,9 @@ struct volume {
     struct exchange *at;
     u32 n;
     u32 axes;                           /* of the program's mesh */
+    const struct dist_value *inputs[MOST_INPUTS];       /* of the program, those of one type and sharding once */
+    u32 n_inputs;                       /* 0, too, where there are more: then nothing says which the boundary is */
+    u32 blocks;                         /* as often as one layer exchanges in the forward pass at most */
     u32 n_typed, n_boundary, n_paired, n_repeated;
     u32 unsized, unplaced, silent;      /* collectives of which nothing says the size; that say none */
 };
@@ -93,19 +98,14 @@ static bool group_bytes(const struct item *it, u32 axes, const struct dist_value
 /* Every input of the program, which are of one size. False: there is none, they differ, or a size is not whole. */
 static bool boundary_bytes(const struct volume *v, u32 over, const struct dist_value **value, qty *bytes)
 {
-    const struct item *it = v->program;
-    *value = NULL;
-    for (u32 i = 0; it && i < it->n_stmts; i++) {
-        const struct dist_value *each = (const struct dist_value *)it->stmts[i];
+    for (u32 i = 0; i < v->n_inputs; i++) {
         qty q;
-        if (each->s.entity != DIST_VALUE || each->role != DIST_INPUT)
-            continue;
-        if (!group_bytes(it, v->axes, each, over, &q) || (*value && q != *bytes))
+        if (!group_bytes(v->program, v->axes, v->inputs[i], over, &q) || (i && q != *bytes))
             return false;
-        *value = each;
+        *value = v->inputs[0];
         *bytes = q;
     }
-    return *value != NULL;
+    return v->n_inputs != 0;
 }
 
 /* Activations are exchanged in these phases; what weight gradients and the optimizer send is of another size. */
@@ -149,6 +149,7 @@ static bool check_boundary(struct volume *v, const struct exchange *x)
 /* By atom of a layer: its exchanges without values, by phase; number + 1. */
 struct layers {
     u32 (*of)[OTHER];
+    u32 *forward;               /* how many forward */
 };
 
 static enum kind conjugate(enum kind k)
@@ -249,10 +250,11 @@ static bool check_block(struct volume *v, enum phase phase, qty sum)
 {
     const struct dist_value *value;
     qty bytes, four;
-    u64 n = mesh_ranks(v->program, v->axes);
-    if (!boundary_bytes(v, 0, &value, &bytes) || qty_mul(v->it->ctx->exprs, bytes, n > 1 ? 4 : 0, &four) != EXPR_OK || sum == four)
+    u64 n = mesh_ranks(v->program, v->axes), times = n > 1 ? 4 * (u64)(v->blocks ? v->blocks : 1) : 0;
+    if (!boundary_bytes(v, 0, &value, &bytes) || qty_mul(v->it->ctx->exprs, bytes, times, &four) != EXPR_OK || sum == four)
         return true;
-    return refuse_sum(v, phase, sum, n > 1 ? "4 messages of the boundary are" : "one rank has nobody to send to:", four);
+    return refuse_sum(v, phase, sum, n > 1 ? arena_format(&v->c->v.scratch, "%llu messages of the boundary are", (unsigned long long)times)
+                                           : "one rank has nobody to send to:", four);
 }
 
 static bool check_sums(struct volume *v)
@@ -346,11 +348,15 @@ static void collect(struct volume *v)
 
 static bool check_layers(struct volume *v)
 {
-    struct layers l = { arena_alloc(&v->c->v.scratch, v->it->ctx->names.n * sizeof *l.of) };
+    u32 names = v->it->ctx->names.n;
+    struct layers l = { arena_alloc(&v->c->v.scratch, names * sizeof *l.of), ARENA_ARRAY(&v->c->v.scratch, u32, names) };
     bool good = true, both = first_of(v, FORWARD) && first_of(v, BACKWARD);
     for (u32 i = 0; i < v->n; i++)
-        if (!v->at[i].typed && v->at[i].phase != OTHER && v->at[i].step->layer)
+        if (!v->at[i].typed && v->at[i].phase != OTHER && v->at[i].step->layer) {
             l.of[v->at[i].step->layer][v->at[i].phase] = i + 1;
+            if (v->at[i].phase == FORWARD && ++l.forward[v->at[i].step->layer] > v->blocks)
+                v->blocks = l.forward[v->at[i].step->layer];
+        }
     for (u32 i = 0; i < v->n; i++) {
         const struct exchange *x = &v->at[i];
         if (x->typed || x->phase == OTHER || !x->step->layer)
@@ -382,13 +388,37 @@ static void tell(const struct volume *v)
         check_skipped(v->c, "collectives without values: %u; the program's inputs are not of one size, or not in the file", v->unplaced);
 }
 
+static void add_input(struct volume *v, const struct dist_value *value, bool *many)
+{
+    for (u32 i = 0; i < v->n_inputs; i++)
+        if (v->inputs[i]->type == value->type && v->inputs[i]->sharding == value->sharding)
+            return;
+    if (v->n_inputs == MOST_INPUTS || *many) {
+        *many = true;
+        v->n_inputs = 0;
+        return;
+    }
+    v->inputs[v->n_inputs++] = value;
+}
+
+static void read_program(struct volume *v)
+{
+    const struct item *it = v->program;
+    bool many = false;
+    for (u32 i = 0; it && i < it->n_stmts; i++) {
+        const struct dist_value *value = (const struct dist_value *)it->stmts[i];
+        if (value->s.entity == DIST_MESH)
+            v->axes = ((const struct dist_mesh *)it->stmts[i])->axes;
+        else if (value->s.entity == DIST_VALUE && value->role == DIST_INPUT)
+            add_input(v, value, &many);
+    }
+}
+
 static bool run(struct check *c)
 {
     struct volume v = { .c = c, .it = c->v.item, .program = check_source(c, c->v.item, LAYER_DIST) };
     bool good = true;
-    for (u32 i = 0; v.program && i < v.program->n_stmts; i++)
-        if (v.program->stmts[i]->entity == DIST_MESH)
-            v.axes = ((const struct dist_mesh *)v.program->stmts[i])->axes;
+    read_program(&v);
     view_read(&v.view, v.it, &c->v.scratch);
     collect(&v);
     for (u32 i = 0; i < v.n; i++)
