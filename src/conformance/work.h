@@ -28,7 +28,7 @@ struct block {
     const struct session_strategy *strategy;    /* or NULL: not in the file */
     const struct session_workload *workload;
     u32 axes;                                   /* of the mesh */
-    bool training, split, causal, rms_norm, swiglu, rotary, bias;
+    bool training, split, causal, rms_norm, swiglu, rotary, bias, dry;
     u64 ranks, data;                            /* of the mesh; replicas over which optimizer state is shared */
     u64 hidden, feedforward, heads, kv_heads, head_size, sequence, blocks, element_bytes;
     qty b, s, context;

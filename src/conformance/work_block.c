@@ -196,6 +196,7 @@ static void read_decoder(struct block *b)
     b->swiglu = word_clause(b, "mlp", "swiglu");
     b->rotary = word_clause(b, "rotary", "true");
     b->bias = word_clause(b, "bias", "true");
+    b->dry = word_clause(b, "dropout", "false");
 }
 
 static void read_program(struct block *b)
@@ -257,8 +258,8 @@ static bool has_terms(const struct block *b)
 
 static const char *cannot(const struct block *b)
 {
-    if (b->training && (b->kv_heads != b->heads || b->rms_norm || b->swiglu || b->rotary || b->bias || b->causal))
-        return "the closed forms of training are of dense attention, all heads with keys and values, layer norm, GeLU, no rotation and no bias";
+    if (b->training && (b->kv_heads != b->heads || b->rms_norm || b->swiglu || b->rotary || b->bias || b->dry || b->causal))
+        return "the closed forms of training are of dense attention, all heads with keys and values, layer norm, GeLU, dropout, no rotation and no bias";
     if (!b->boundary)
         return "no input is b x s x h: the sizes of the block are not known";
     if (!b->heads || !b->head_size || !b->hidden || !b->feedforward || b->heads % b->kv_heads)

@@ -111,7 +111,7 @@ struct operation {
     u8 layers;              /* mask of IN(…) */
     u8 min_operands, max_operands, min_results, max_results;    /* MANY: no limit */
     u8 shape;               /* the dialect's shape rule */
-    const struct field *attributes;     /* own clauses; offsets are not used. Absent words are the first, flags false */
+    const struct field *attributes;     /* own clauses; offsets are not used; of words and flags, the fallback is not printed */
     const char *sample;     /* "(4x8xf16, 8x16xf16) -> 4x16xf16 axis 1": what --show-ops and the tests build */
     const char *doc;
 };
@@ -185,8 +185,9 @@ const struct field *field_find(const struct field *fields, const char *name, siz
     FIELD_ROW(PLACE_CLAUSE, word_, kind_, tag, member, aux_, OPTIONAL, 0, doc_)
 #define LINE(word_, kind_, tag, member, aux_, doc_) \
     FIELD_ROW(PLACE_LINE, word_, kind_, tag, member, aux_, OPTIONAL, 0, doc_)
-#define ATTRIBUTE(word_, kind_, aux_, presence_, doc_) \
+#define ATTRIBUTE_ROW(word_, kind_, aux_, presence_, fallback_, doc_) \
     { .name = word_, .length = sizeof(word_) - 1, .kind = kind_, .place = PLACE_CLAUSE, .presence = presence_, \
-      .aux = aux_, .doc = doc_ },
+      .aux = aux_, .fallback = fallback_, .doc = doc_ },
+#define ATTRIBUTE(word_, kind_, aux_, presence_, doc_) ATTRIBUTE_ROW(word_, kind_, aux_, presence_, 0, doc_)
 
 #endif

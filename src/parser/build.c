@@ -362,12 +362,13 @@ static void finish_sharding(struct parser *p, struct stmt *s)
     p->n_axes = 0;
 }
 
-/* A row with words of its own isn't written where it says the first of them, or false. */
+/* A row with words of its own, or a flag, isn't written where it says its fallback. */
 static bool is_default(const struct parser *p, const struct field *a, u32 value)
 {
     if (a->presence == REQUIRED || (a->kind != FIELD_ENUM && a->kind != FIELD_BOOL))
         return false;
-    const char *word = a->kind == FIELD_BOOL ? "false" : ((const struct enumeration *)a->aux)->words[0].text;
+    const char *word = a->kind == FIELD_BOOL ? (a->fallback ? "true" : "false")
+                                             : ((const struct enumeration *)a->aux)->words[a->fallback].text;
     return intern_is(&p->ctx->names, attr_get(p->item, value).text, word);
 }
 

@@ -94,11 +94,8 @@ static bool check_parts(const struct derivation *d)
 
 static bool check_pairs(const struct derivation *d)
 {
-    const struct step_option *o = step_option(d->r->step, "attention");
-    if (!o || !strcmp(o->value, "dense") || !strcmp(o->value, "causal"))
-        return true;
-    diag_error(d->r->ctx->diags, o->value_at, "pass.option.attention", "`attention` is dense or causal, found `%s`", o->value);
-    return false;
+    enum attention_pairs pairs;
+    return spec_attention_option(d->r, &pairs);
 }
 
 static bool accept_input(struct derivation *d)

@@ -19,9 +19,11 @@ struct derivation {
     struct transformer_model model;
     struct training_workload workload;
     struct training_strategy strategy;
+    enum attention_pairs pairs;
     bool split;                 /* the boundary is split along the sequence */
     qty b, S;                   /* microbatch and sequence: numbers, or symbols under {symbolic=…} */
-    atom tp;
+    atom axes[2];               /* of the mesh: tp, and kv_replica where ranks hold the same keys and values */
+    u32 n_axes;
 };
 
 /* ---- What the pass takes ---- */
@@ -145,11 +147,9 @@ static bool accept_input(struct derivation *d)
     spec_strategy(r->session.items[BIND_STRATEGY], &d->strategy);
     struct report_state state = { r, d->op };
     bool good = contract_check_training(&d->model, &d->workload, &d->strategy, &r->ctx->arena, report_finding, &state);
-    if (good && (d->model.norm || d->model.mlp || d->model.rotary || d->model.bias || d->model.kv_heads != d->model.heads))
-        return pass_error(r, r->input, &d->op->s, NULL, NULL, "pass.input.operation", "%s derives blocks with layer_norm, gelu, all kv_heads, "
-                          "no rotary and no bias so far", r->pass->name);
     good = check_boundary(d, list_at(r->input, d->op->operands)[0]) && good;
     d->split = d->strategy.tensor > 1 && d->strategy.communication == COMMUNICATION_REDUCE_SCATTER_ALL_GATHER;
+    good = spec_attention_option(r, &d->pairs) && good;
     return good && choose_sizes(d);
 }
 
@@ -198,17 +198,26 @@ static void emit_symbols(struct derivation *d)
     }
 }
 
+/* Ranks that hold the same keys and values stand side by side, as the heads do that these serve. */
+static void emit_mesh(struct derivation *d)
+{
+    struct item *out = d->r->output;
+    u64 replicas = kv_replicas(&d->model, d->strategy.tensor);
+    u32 axes[6] = { d->axes[0], 0, 0, d->axes[1], 0, 0 };
+    struct dist_mesh *mesh = (struct dist_mesh *)item_add(out, DIST_MESH);
+    mesh->s.name = emit_atom(d->r, "tp_group");
+    pair_put(axes + 1, d->strategy.tensor / replicas);
+    pair_put(axes + 4, replicas);
+    mesh->axes = item_list(out, axes, 3 * d->n_axes);
+    item_declare(out, &mesh->s);
+}
+
 static void emit_program_facts(struct derivation *d, const struct block *b)
 {
     struct item *out = d->r->output;
-    u32 axis[3] = { d->tp };
-    struct dist_mesh *mesh = (struct dist_mesh *)item_add(out, DIST_MESH);
-    mesh->s.name = emit_atom(d->r, "tp_group");
-    pair_put(axis + 1, d->strategy.tensor);
-    mesh->axes = item_list(out, axis, 3);
-    item_declare(out, &mesh->s);
+    emit_mesh(d);
     item_add(out, DIST_ORDER);
-    item_add(out, DIST_ATTENTION);
+    ((struct dist_attention *)item_add(out, DIST_ATTENTION))->pairs = d->pairs == ATTENTION_CAUSAL ? DIST_CAUSAL : DIST_DENSE;
     struct dist_scale *scale = (struct dist_scale *)item_add(out, DIST_SCALE);
     scale->blocks = qty_number(out->ctx->exprs, d->model.blocks);
     scale->batch = qty_number(out->ctx->exprs, d->workload.batch);
@@ -238,7 +247,7 @@ static void fill_boundary(struct derivation *d, struct dist_value *v, atom name)
     v->type = type_intern(ctx->types, &(struct type){ .element = (u8)spec_dtype_element(dtype), .rank = 3, .dims = dims });
     struct sharding sharding = { .rank = 3 };
     if (d->split)
-        sharding.dims[1] = (struct axis_list){ &d->tp, 1 };
+        sharding.dims[1] = (struct axis_list){ d->axes, d->n_axes };
     v->sharding = sharding_write(out, &sharding, 3);
     item_declare(out, &v->s);
 }
@@ -259,7 +268,8 @@ static struct dist_task *emit_task(struct derivation *d, const struct block_invo
     t->body = collective ? DIST_COLLECTIVE : DIST_LOCAL;
     t->operation = emit_atom(d->r, operation);
     if (collective) {
-        t->over = emit_one(out, d->tp);
+        bool replicas = layer_table[call->layer].present == WHEN_REPLICATED;
+        t->over = replicas ? emit_one(out, d->axes[1]) : item_list(out, d->axes, d->n_axes);
         bool reduces = call->collective == COLLECTIVE_ALL_REDUCE || call->collective == COLLECTIVE_REDUCE_SCATTER;
         t->reduction = reduces ? REDUCTION_SUM : REDUCTION_NONE;
     }
@@ -302,15 +312,16 @@ static bool emit_chain(struct derivation *d, const struct block *b)
 
 static bool run(struct pass_run *r)
 {
-    struct derivation d = { .r = r, .tp = emit_atom(r, "tp") };
+    struct derivation d = { .r = r, .axes = { emit_atom(r, "tp"), emit_atom(r, "kv_replica") } };
     if (!accept_input(&d))
         return false;
+    d.n_axes = kv_replicas(&d.model, d.strategy.tensor) > 1 ? 2 : 1;
     struct block *b = ARENA_NEW(&r->output->arena, struct block);
     struct block_fault fault;
     struct block_sizes sizes = block_sizes_of(r->ctx->exprs, &d.model, &d.workload, &d.strategy);
     sizes.b = d.b;
     sizes.S = d.S;
-    struct block_switches switches = block_switches_of(&d.strategy);
+    struct block_switches switches = block_switches_of(&d.model, &d.strategy, d.pairs);
     if (!block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault))
         return pass_error(r, r->input, &d.op->s, NULL, NULL, "pass.quantity", "%s of layer %s %s", fault.term, fault.layer,
                           expr_status_text(fault.status));
@@ -324,6 +335,7 @@ static bool run(struct pass_run *r)
 
 static const struct pass_option options[] = {
     { "symbolic", "microbatch, sequence or [microbatch, sequence]: facts stay expressions in the model's symbols" },
+    { "attention", "dense (the default) counts every pair of a query and a key, causal the lower triangle" },
     { NULL, NULL },
 };
 

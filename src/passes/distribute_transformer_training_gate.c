@@ -3,8 +3,9 @@
  * against closed forms that are written here and nowhere else.
  *
  * Sources of the closed forms: Narayanan et al. 2021 (arXiv 2104.04473), section 3: a decoder layer's products are
- * 24BSH^2 + 4BS^2H for feed-forward 4H and attention width H; here with F and K = heads * size apart from them. Vector
- * operations per element: norm 9/14/7, softmax 5/8, GeLU 8/13, dropout 1/1, residual 1/2, a fork of u uses u.
+ * 24BSH^2 + 4BS^2H for feed-forward 4H and attention width H; here with F, K = heads * size and J, the width of keys and
+ * values, apart from them. Vector operations per element: layer norm 9/14/7, RMSNorm 4/6/3, softmax 5/8, GeLU 8/13, SiLU and
+ * product 6/11 (12 where SiLU is made again), rotation 6/6, bias 1/0/1, dropout 1/1, residual 1/2, a fork of u uses u.
  */
 #include "dialects/dist/dist.h"
 #include "passes/cover.h"
@@ -21,12 +22,16 @@ struct proof {
     struct transformer_model m;
     struct training_workload w;
     struct training_strategy s;
-    u128 M, H, K, F, A, R, C, G;        /* rows; widths (K, F of one rank); boundary; its share; scores; feed-forward */
+    u128 M, H, K, J, F, A, R, G;        /* rows; widths (K, J, F of one rank); boundary; its share; feed-forward */
+    u128 C, D;                          /* scores that are computed, and that are held: all of the rectangle */
+    u128 dropout, rotary, bias, up;     /* 1 where the block has it; products of the MLP ahead of its activation: 1 or 2 */
+    u128 replicas, Y;                   /* ranks that hold the same keys and values, and how many weights of them */
     u128 X;                             /* what a collective exchanges: A, or 0 on one rank */
     u128 reduce;                        /* operations of the reductions of one pass over the block */
     bool split;
     const struct model_op *op;
-    atom axis;                          /* of the mesh */
+    atom axes[2];                       /* of the mesh */
+    u32 n_axes;
     struct qty_binding symbols[2];      /* microbatch and sequence of the model's boundary, where they are symbols */
     u32 n_symbols;
 };
@@ -51,6 +56,12 @@ static bool number(const struct proof *p, qty q, u128 *out)
            (qty_substitute(x, q, p->symbols, p->n_symbols, &q) == EXPR_OK && qty_value(x, q, out));
 }
 
+static bool is_causal(const struct pass_run *r)
+{
+    const struct step_option *o = step_option(r->step, "attention");
+    return o && !strcmp(o->value, "causal");
+}
+
 static void fill(struct proof *p)
 {
     const struct pass_run *r = p->r;
@@ -63,10 +74,19 @@ static void fill(struct proof *p)
     p->M = (u128)p->w.microbatch * p->m.sequence;
     p->H = p->m.hidden;
     p->K = (u128)p->m.heads * p->m.head_size / t;
+    p->replicas = t > p->m.kv_heads ? t / p->m.kv_heads : 1;
+    p->J = (u128)(t > p->m.kv_heads ? 1 : p->m.kv_heads / t) * p->m.head_size;
     p->F = p->m.feedforward / t;
+    p->dropout = p->m.dropout;
+    p->rotary = p->m.rotary;
+    p->bias = p->m.bias;
+    p->up = p->m.mlp == MLP_SWIGLU ? 2 : 1;
+    p->Y = p->replicas > 1 ? 2 * p->J * (p->H + p->bias) : 0;
     p->A = p->M * p->H;
     p->R = p->split ? p->A / t : p->A;
-    p->C = (u128)p->w.microbatch * (p->m.heads / t) * p->m.sequence * p->m.sequence;
+    u128 pairs = is_causal(r) ? (u128)p->m.sequence * (p->m.sequence + 1) / 2 : (u128)p->m.sequence * p->m.sequence;
+    p->C = p->w.microbatch * (p->m.heads / t) * pairs;
+    p->D = p->w.microbatch * (p->m.heads / t) * ((u128)p->m.sequence * p->m.sequence);
     p->G = p->M * p->F;
     p->X = t > 1 ? p->A : 0;
     p->op = op;
@@ -79,30 +99,75 @@ static void fill(struct proof *p)
 
 /* ---- Relations ---- */
 
-/* A decoder block in order, and what each layer computes; NULL: it communicates (Korthikanti et al. 2022, figures 4, 5). */
+enum needs { ANY, LAYER_NORM, RMS_NORM, GELU, SWIGLU, ROTARY, BIAS, DROPOUT };
+
+/* A decoder block, and what each layer computes; NULL: it communicates (Korthikanti et al. 2022, figures 4, 5). */
 static const struct {
     const char *layer, *operation;
+    enum needs needs;
 } block_layers[] = {
-    { "attention.fork", "transformer.fork" }, { "attention.layer_norm", "transformer.layer_norm" },
-    { "attention.input_collective", NULL }, { "attention.qkv_fork", "transformer.fork" },
-    { "attention.query", "transformer.linear" }, { "attention.key", "transformer.linear" },
-    { "attention.value", "transformer.linear" }, { "attention.query_key", "transformer.batch_matmul" },
-    { "attention.softmax", "transformer.softmax" }, { "attention.probability_dropout", "transformer.dropout" },
-    { "attention.probability_value", "transformer.batch_matmul" }, { "attention.output_projection", "transformer.linear" },
-    { "attention.output_collective", NULL }, { "attention.output_dropout", "transformer.dropout" },
-    { "attention.residual", "transformer.residual_add" }, { "mlp.fork", "transformer.fork" },
-    { "mlp.layer_norm", "transformer.layer_norm" }, { "mlp.input_collective", NULL }, { "mlp.expand", "transformer.linear" },
-    { "mlp.gelu", "transformer.gelu" }, { "mlp.contract", "transformer.linear" }, { "mlp.output_collective", NULL },
-    { "mlp.output_dropout", "transformer.dropout" }, { "mlp.residual", "transformer.residual_add" },
+    { "attention.fork", "transformer.fork", ANY },
+    { "attention.layer_norm", "transformer.layer_norm", LAYER_NORM },
+    { "attention.rms_norm", "transformer.rms_norm", RMS_NORM },
+    { "attention.input_collective", NULL, ANY },
+    { "attention.qkv_fork", "transformer.fork", ANY },
+    { "attention.kv_replicas", NULL, ANY },
+    { "attention.query", "transformer.linear", ANY },
+    { "attention.key", "transformer.linear", ANY },
+    { "attention.value", "transformer.linear", ANY },
+    { "attention.qkv_bias", "transformer.bias_add", BIAS },
+    { "attention.rope", "transformer.rope", ROTARY },
+    { "attention.query_key", "transformer.batch_matmul", ANY },
+    { "attention.softmax", "transformer.softmax", ANY },
+    { "attention.probability_dropout", "transformer.dropout", DROPOUT },
+    { "attention.probability_value", "transformer.batch_matmul", ANY },
+    { "attention.output_projection", "transformer.linear", ANY },
+    { "attention.output_collective", NULL, ANY },
+    { "attention.output_bias", "transformer.bias_add", BIAS },
+    { "attention.output_dropout", "transformer.dropout", DROPOUT },
+    { "attention.residual", "transformer.residual_add", ANY },
+    { "mlp.fork", "transformer.fork", ANY },
+    { "mlp.layer_norm", "transformer.layer_norm", LAYER_NORM },
+    { "mlp.rms_norm", "transformer.rms_norm", RMS_NORM },
+    { "mlp.input_collective", NULL, ANY },
+    { "mlp.gate_fork", "transformer.fork", SWIGLU },
+    { "mlp.gate", "transformer.linear", SWIGLU },
+    { "mlp.expand", "transformer.linear", ANY },
+    { "mlp.expand_bias", "transformer.bias_add", BIAS },
+    { "mlp.swiglu", "transformer.swiglu", SWIGLU },
+    { "mlp.gelu", "transformer.gelu", GELU },
+    { "mlp.contract", "transformer.linear", ANY },
+    { "mlp.output_collective", NULL, ANY },
+    { "mlp.output_bias", "transformer.bias_add", BIAS },
+    { "mlp.output_dropout", "transformer.dropout", DROPOUT },
+    { "mlp.residual", "transformer.residual_add", ANY },
 };
 
+static bool block_has(const struct proof *p, enum needs needs)
+{
+    const bool answers[] = { true, p->m.norm == NORM_LAYER, p->m.norm == NORM_RMS, p->m.mlp == MLP_GELU,
+                             p->m.mlp == MLP_SWIGLU, p->m.rotary, p->m.bias, p->m.dropout };
+    return answers[needs];
+}
+
+/* All ranks along one axis, or those that hold the same keys and values along a second, minor one. */
 static bool prove_mesh(struct proof *p, const struct dist_mesh *mesh)
 {
     const struct item *out = p->r->output;
-    if (list_n(out, mesh->axes) != 3 || pair_get(list_at(out, mesh->axes) + 1) != p->s.tensor)
+    const u32 *at = list_at(out, mesh->axes);
+    p->n_axes = p->replicas > 1 ? 2 : 1;
+    if (list_n(out, mesh->axes) != 3 * p->n_axes || pair_get(at + 1) != p->s.tensor / p->replicas ||
+        (p->n_axes == 2 && pair_get(at + 4) != p->replicas))
         return gate_refuse(p->r, out, &mesh->s, "it is not the strategy's tensor group");
-    p->axis = list_at(out, mesh->axes)[0];
+    for (u32 i = 0; i < p->n_axes; i++)
+        p->axes[i] = at[3 * i];
     return true;
+}
+
+static bool prove_attention(const struct proof *p, const struct dist_attention *a)
+{
+    return a->pairs == (is_causal(p->r) ? DIST_CAUSAL : DIST_DENSE) ||
+           gate_refuse(p->r, p->r->output, &a->s, "other pairs of a query and a key were asked for");
 }
 
 static bool prove_scale(const struct proof *p, const struct dist_scale *scale)
@@ -168,7 +233,8 @@ static bool prove_value(const struct proof *p, const struct dist_value *v, atom 
         same = number(p, t->dims[i], &n[i]);
     if (!same || n[0] != p->w.microbatch || n[1] != p->m.sequence || n[2] != p->m.hidden)
         return gate_refuse(p->r, out, &v->s, "its name, role or type is not the model value's under this workload");
-    bool sharded = s.rank == 3 && s.dims[1].n == 1 && s.dims[1].axes[0] == p->axis && !s.dims[0].n && !s.dims[2].n && !s.n_partial;
+    bool sharded = s.rank == 3 && s.dims[1].n == p->n_axes &&
+                   !memcmp(s.dims[1].axes, p->axes, p->n_axes * sizeof *p->axes) && !s.dims[0].n && !s.dims[2].n && !s.n_partial;
     if (p->split ? !sharded : v->sharding != 0)
         return gate_refuse(p->r, out, &v->s, "its sharding is not the boundary's");
     return gate_says_only(p->r, out, &v->s, " role name type sharding from ");
@@ -187,23 +253,31 @@ static bool prove_boundary(const struct proof *p, const struct stmt *s)
 static const char *collective_of(const struct proof *p, bool is_input, u8 phase)
 {
     bool forward = phase != DIST_ACTIVATION_GRADIENT;
+    if (p->s.tensor == 1 || phase == DIST_OPTIMIZER)
+        return NULL;
     if (!p->split)
         return forward == is_input ? NULL : "all_reduce";
     return forward == is_input ? "all_gather" : "reduce_scatter";
 }
 
+/* Gradients of keys' and values' weights that ranks hold alike are summed over those ranks, ahead of the optimizer. */
 static bool prove_collective(const struct proof *p, const struct dist_task *t, const char *layer)
 {
     const struct item *out = p->r->output;
-    const char *kind = collective_of(p, strstr(layer, "input_collective") != NULL, t->phase);
+    bool replicas = !strcmp(layer, "attention.kv_replicas");
+    const char *kind = replicas ? (p->replicas > 1 && t->phase == DIST_OPTIMIZER ? "all_reduce" : NULL)
+                                : collective_of(p, strstr(layer, "input_collective") != NULL, t->phase);
     bool reduces = kind && strcmp(kind, "all_gather") != 0;
+    const atom *over = p->axes + replicas;
+    u32 n = p->n_axes - replicas;
     u128 message = 0;
-    if (p->s.tensor == 1 || !kind || t->body != DIST_COLLECTIVE || !intern_is(&out->ctx->names, t->operation, kind))
+    if (!kind || t->body != DIST_COLLECTIVE || !intern_is(&out->ctx->names, t->operation, kind))
         return gate_refuse(p->r, out, &t->s, "its layer has no such collective in this phase");
-    if (list_n(out, t->over) != 1 || list_at(out, t->over)[0] != p->axis || t->reduction != (reduces ? REDUCTION_SUM : REDUCTION_NONE))
-        return gate_refuse(p->r, out, &t->s, "it does not sum over the tensor group, or not gather in it");
-    return (number(p, t->work[DIST_MESSAGE], &message) && message == p->A * p->w.element_bytes) ||
-           gate_refuse(p->r, out, &t->s, "its message is not the whole boundary");
+    if (list_n(out, t->over) != n || memcmp(list_at(out, t->over), over, n * sizeof *over) != 0 ||
+        t->reduction != (reduces ? REDUCTION_SUM : REDUCTION_NONE))
+        return gate_refuse(p->r, out, &t->s, "it does not sum over its group of ranks, or not gather in it");
+    return (number(p, t->work[DIST_MESSAGE], &message) && message == (replicas ? p->Y : p->A) * p->w.element_bytes) ||
+           gate_refuse(p->r, out, &t->s, "its message is not the whole boundary, or not all that its ranks hold alike");
 }
 
 static bool prove_local(const struct proof *p, const struct dist_task *t, const char *operation)
@@ -230,10 +304,10 @@ static bool prove_task(const struct proof *p, const struct dist_task *t)
 {
     const struct item *out = p->r->output;
     size_t i = 0;
-    while (i < COUNT(block_layers) && !intern_is(&out->ctx->names, t->layer, block_layers[i].layer))
+    while (i < COUNT(block_layers) && !(block_has(p, block_layers[i].needs) && intern_is(&out->ctx->names, t->layer, block_layers[i].layer)))
         i++;
     if (i == COUNT(block_layers))
-        return gate_refuse(p->r, out, &t->s, "no layer of a block is called so");
+        return gate_refuse(p->r, out, &t->s, "no layer of this block is called so");
     const char *operation = block_layers[i].operation;
     if (!(operation ? prove_local(p, t, operation) : prove_collective(p, t, block_layers[i].layer)))
         return false;
@@ -298,7 +372,7 @@ static bool prove_entities(struct proof *p)
         case DIST_SYMBOL: good = prove_symbol(p, (const struct dist_symbol *)s); break;
         case DIST_MESH: good = prove_mesh(p, (const struct dist_mesh *)s); break;
         case DIST_ORDER: good = ((const struct dist_order *)s)->order == DIST_SERIAL || gate_refuse(p->r, out, s, "it is not serial"); break;
-        case DIST_ATTENTION: good = ((const struct dist_attention *)s)->pairs == DIST_DENSE || gate_refuse(p->r, out, s, "it is not dense"); break;
+        case DIST_ATTENTION: good = prove_attention(p, (const struct dist_attention *)s); break;
         case DIST_SCALE: good = prove_scale(p, (const struct dist_scale *)s); break;
         case DIST_MEMORY: good = gate_is_from(p->r, s, LINEAGE_LOWERED, REF_SYMBOL(p->op->s.name)); break;
         case DIST_VALUE: case DIST_OUTPUT: good = prove_boundary(p, s); break;
@@ -349,17 +423,42 @@ static bool is_full(const struct proof *p)
     return p->s.recompute == RECOMPUTE_FULL;
 }
 
-/* Weights of a rank: two norms, query, key, value, output, two of the MLP. */
-static u128 weights(const struct proof *p)
+/* What two norms hold, and operations an element of one: forward, activation gradient, weight gradient. */
+static u128 norm_weights(const struct proof *p)
 {
-    return 4 * p->H * p->K + 2 * p->H * p->F + 4 * p->H;
+    return p->m.norm == NORM_LAYER ? 4 * p->H : 2 * p->H;
 }
 
-/* The rank's share of sharded state, rounded up tensor by tensor. */
+static u128 norm_operations(const struct proof *p, int phase)
+{
+    static const u8 layer[] = { 9, 14, 7 }, rms[] = { 4, 6, 3 };
+    return p->m.norm == NORM_LAYER ? layer[phase] : rms[phase];
+}
+
+/* Of query, key and value; of the output; of one or two expansions; of the contraction. */
+static u128 bias_weights(const struct proof *p)
+{
+    return p->bias * (p->K + 2 * p->J + 2 * p->H + p->up * p->F);
+}
+
+static u128 bias_elements(const struct proof *p)
+{
+    return p->bias * (p->M * (p->K + 2 * p->J + p->up * p->F) + 2 * p->R);
+}
+
+/* Weights of a rank: two norms, query, key, value, output, two or three of the MLP, biases. */
+static u128 weights(const struct proof *p)
+{
+    return 2 * p->H * (p->K + p->J) + (p->up + 1) * p->H * p->F + norm_weights(p) + bias_weights(p);
+}
+
+/* The rank's share of sharded state, rounded up tensor by tensor; query, key and value's biases are one. */
 static u128 share(const struct proof *p)
 {
     u128 d = p->s.optimizer_sharding ? p->s.data : 1, rest = d - 1;
-    return 2 * ((2 * p->H + rest) / d) + 4 * ((p->H * p->K + rest) / d) + 2 * ((p->H * p->F + rest) / d);
+    u128 biases = (p->K + 2 * p->J + rest) / d + (p->up * p->F + rest) / d + 2 * ((p->H + rest) / d);
+    return 2 * ((norm_weights(p) / 2 + rest) / d) + 2 * ((p->H * p->K + rest) / d) + 2 * ((p->H * p->J + rest) / d) +
+           (p->up + 1) * ((p->H * p->F + rest) / d) + p->bias * biases;
 }
 
 static u128 state_bytes(const struct proof *p)
@@ -370,40 +469,69 @@ static u128 state_bytes(const struct proof *p)
 /* Masks of dropout are of one byte an element: one of the scores, two of the boundary. */
 static u128 masks(const struct proof *p)
 {
-    return p->C + 2 * p->R;
+    return p->dropout * (p->D + 2 * p->R);
+}
+
+/* Queries and keys, as they are turned. */
+static u128 turned(const struct proof *p)
+{
+    return p->rotary * p->M * (p->K + p->J);
 }
 
 /* Operands and results of each layer, e bytes an element; a collective reads and writes what it exchanges. */
 static bool prove_forward(const struct proof *p, u128 forward)
 {
-    u128 e = p->w.element_bytes, MK = p->M * p->K, collectives = (p->split ? 4 : 2) * p->X * e;
-    u128 read = e * (8 * p->R + 4 * p->A + 4 * MK + 3 * p->C + 2 * p->G + weights(p));
-    u128 write = e * (6 * p->R + 2 * p->A + 4 * MK + 3 * p->C + 2 * p->G) + masks(p);
+    u128 e = p->w.element_bytes, MK = p->M * p->K, MJ = p->M * p->J, collectives = (p->split ? 4 : 2) * p->X * e;
+    u128 read = e * ((6 + 2 * p->dropout) * p->R + (3 + p->up) * p->A + 2 * MK + 2 * MJ + (2 + p->dropout) * p->D +
+                     (p->up + 1) * p->G + turned(p) + weights(p));
+    u128 write = e * ((4 + 2 * p->dropout) * p->R + 2 * p->A + 2 * MK + 2 * MJ + (2 + p->dropout) * p->D + (p->up + 1) * p->G +
+                      turned(p)) + masks(p);
     u128 repeated = (p->split ? (p->s.recompute != RECOMPUTE_NONE || p->s.input_regather) + (is_full(p) || p->s.input_regather) : 0) +
                     (is_full(p) ? 2 : 0);
     u128 again = is_full(p) ? forward - p->reduce : 0, again_read = is_full(p) ? read : 0, again_write = is_full(p) ? write : 0;
     if (p->s.recompute == RECOMPUTE_ATTENTION) {
-        again = 2 * p->C * p->m.head_size + 6 * p->C;
-        again_read = e * 2 * (MK + p->C);
-        again_write = e * 3 * p->C + p->C;
+        again = 2 * p->C * p->m.head_size + (5 + p->dropout) * p->C;
+        again_read = e * (MK + MJ + (1 + p->dropout) * p->D);
+        again_write = e * (2 + p->dropout) * p->D + p->dropout * p->D;
     }
     return prove_phase(p, DIST_FORWARD, forward, read + collectives, write + collectives) &&
            prove_phase(p, DIST_RECOMPUTE, again, again_read, again_write) &&
            prove_phase(p, DIST_RECOMMUNICATION, is_full(p) ? p->reduce : 0, repeated * p->X * e, repeated * p->X * e);
 }
 
-/* As docs/deviations.md keeps them: what a gradient reads is not always all that it needs. */
+/* Of the activation function, forward and its gradient: GeLU, or SiLU and product, in the gradient made again if fused. */
+static u128 activation_operations(const struct proof *p, bool gradient)
+{
+    if (p->m.mlp == MLP_GELU)
+        return (gradient ? 13 : 8) * p->G;
+    return (gradient ? 11 + p->s.fused_activation : 6) * p->G;
+}
+
+/* As docs/deviations.md keeps them: what a gradient reads is not always all that it needs. RMSNorm and SiLU read it all. */
+static bool prove_gradient(const struct proof *p, u128 products, u128 scores)
+{
+    bool gated = p->m.mlp == MLP_SWIGLU;
+    u128 gradient = products + 4 * scores + (8 + p->dropout) * p->C + (8 + 2 * p->dropout + 2 * norm_operations(p, 1)) * p->R +
+                    (gated ? 5 : 3) * p->A + 6 * turned(p) + activation_operations(p, true) + p->reduce;
+    u128 e = p->w.element_bytes, MK = p->M * p->K, MJ = p->M * p->J, collectives = (p->split ? 4 : 2) * p->X * e;
+    u128 kept = gated ? 2 * p->G + (p->s.fused_activation ? 0 : p->G) : 0, norms = p->m.norm == NORM_RMS ? 2 * p->R : 0;
+    u128 read = e * ((8 + 2 * p->dropout) * p->R + norms + (gated ? 7 : 5) * p->A + 3 * MK + 4 * MJ + (3 + p->dropout) * p->D +
+                     (p->up + 1) * p->G + kept + turned(p) + weights(p) - bias_weights(p)) + masks(p);
+    u128 write = e * ((8 + 2 * p->dropout) * p->R + (gated ? 7 : 5) * p->A + MK + (1 + p->dropout) * p->D + (p->up + 1) * p->G + turned(p));
+    return prove_phase(p, DIST_ACTIVATION_GRADIENT, gradient, read + collectives, write + collectives);
+}
+
 static bool prove_totals(const struct proof *p)
 {
-    u128 products = 8 * p->M * p->H * p->K + 4 * p->M * p->H * p->F, scores = 2 * p->C * p->m.head_size;
-    u128 forward = products + 2 * scores + 6 * p->C + (18 + 2 + 2) * p->R + 8 * p->G + p->reduce;
-    u128 gradient = products + 4 * scores + 9 * p->C + (4 + 28 + 2 + 4) * p->R + 3 * p->A + 13 * p->G + p->reduce;
-    u128 e = p->w.element_bytes, MK = p->M * p->K, collectives = (p->split ? 4 : 2) * p->X * e;
-    u128 read = e * (10 * p->R + 5 * p->A + 7 * MK + 4 * p->C + 2 * p->G + weights(p)) + masks(p);
-    u128 write = e * (10 * p->R + 5 * p->A + MK + 2 * p->C + 2 * p->G);
-    return prove_forward(p, forward) && prove_phase(p, DIST_ACTIVATION_GRADIENT, gradient, read + collectives, write + collectives) &&
-           prove_phase(p, DIST_WEIGHT_GRADIENT, products + 14 * p->R, e * (4 * p->R + 6 * p->A + 4 * MK + 2 * p->G), e * weights(p)) &&
-           prove_phase(p, DIST_OPTIMIZER, 11 * share(p), state_bytes(p), 0);
+    u128 products = 4 * p->M * p->H * (p->K + p->J) + 2 * (p->up + 1) * p->M * p->H * p->F, scores = 2 * p->C * p->m.head_size;
+    u128 forward = products + 2 * scores + (5 + p->dropout) * p->C + (2 * norm_operations(p, 0) + 2 * p->dropout + 2) * p->R +
+                   6 * turned(p) + activation_operations(p, false) + bias_elements(p) + p->reduce;
+    u128 e = p->w.element_bytes, MK = p->M * p->K, MJ = p->M * p->J;
+    u128 read = e * (4 * p->R + (5 + p->up) * p->A + 2 * MK + 2 * MJ + (p->up + 1) * p->G + bias_elements(p));
+    u128 alike = (p->Y + p->replicas - 1) / p->replicas * (p->replicas - 1);
+    return prove_forward(p, forward) && prove_gradient(p, products, scores) &&
+           prove_phase(p, DIST_WEIGHT_GRADIENT, products + 2 * norm_operations(p, 2) * p->R + bias_elements(p), read, e * weights(p)) &&
+           prove_phase(p, DIST_OPTIMIZER, 11 * share(p) + alike, state_bytes(p) + e * p->Y, e * p->Y);
 }
 
 /* ---- Memory ---- */
@@ -428,7 +556,7 @@ static u128 stored(const struct proof *p, u128 inner)
     if (p->split)
         bytes += e * 2 * p->R;
     if (attention)
-        bytes -= e * 2 * p->C + p->C;
+        bytes -= e * (1 + p->dropout) * p->D + p->dropout * p->D;
     if (p->split && (attention || regather))
         bytes -= e * p->A;
     return regather ? bytes - e * p->A : bytes;
@@ -441,7 +569,10 @@ static bool prove_memory(const struct proof *p)
     for (u32 i = 0; i < out->n_stmts; i++)
         m = out->stmts[i]->entity == DIST_MEMORY ? (const struct dist_memory *)out->stmts[i] : m;
     u128 e = p->w.element_bytes, unfused = p->s.fused_activation ? 0 : p->G;
-    u128 inner = 4 * p->M * p->K + 2 * p->C + p->G + unfused, collectives = p->split ? 4 * p->R : 2 * p->X;
+    bool gated = p->m.mlp == MLP_SWIGLU;
+    u128 widths = 2 * p->M * (p->K + p->J), collectives = p->split ? 4 * p->R : 2 * p->X;
+    u128 inner = widths + (1 + p->dropout) * p->D + (gated ? 3 : 1) * p->G + unfused;
+    u128 gradients = widths + 2 * p->D + (gated ? 3 * p->G : p->G + unfused);
     return prove_fact(p, m, "weights", m->weights, e * weights(p)) &&
            prove_fact(p, m, "working", m->working, e * (2 * p->R + 2 * p->A + inner + collectives) + masks(p)) &&
            prove_fact(p, m, "stored", m->stored, stored(p, inner)) &&
@@ -449,7 +580,7 @@ static bool prove_memory(const struct proof *p)
            prove_fact(p, m, "gradients", m->gradients, e * share(p)) &&
            prove_fact(p, m, "gradients_unsharded", m->gradients_unsharded, 4 * weights(p)) &&
            prove_fact(p, m, "activation_gradients", m->activation_gradients,
-                      e * (4 * p->R + 2 * p->A + inner + collectives) + masks(p)) &&
+                      e * (4 * p->R + 2 * p->A + gradients + collectives) + masks(p)) &&
            prove_fact(p, m, "optimizer", m->optimizer, state_bytes(p)) && prove_fact(p, m, "kv_cache", m->kv_cache, 0) &&
            prove_fact(p, m, "workspace", m->workspace, 0) && prove_fact(p, m, "boundary", m->boundary, 0);
 }

@@ -1,5 +1,6 @@
 #include "passes/spec.h"
 
+#include "dialects/dist/dist.h"
 #include "ir/attr.h"
 
 const struct session_workload *spec_workload_of(const struct item *it) { return (const void *)it->stmts[0]; }
@@ -30,19 +31,25 @@ u64 spec_attribute(const struct item *model, const struct model_op *op, const ch
     return (u64)n;
 }
 
-u8 spec_word(const struct item *model, const struct model_op *op, const char *name, const struct enumeration *words)
+/* Position among WORDS of the word that an operation's own clause has; ABSENT where there is none. */
+static u8 word_of(const struct item *model, const struct model_op *op, const char *name, const struct enumeration *words, u8 absent)
 {
     atom key = intern_find(&model->ctx->names, name, strlen(name));
     struct attr a = attr_get(model, item_attribute(model, op->attributes, key));
     const struct interned *text = &model->ctx->names.atoms[a.text];
-    int found = a.kind == ATTR_WORD ? enumeration_find(words, text->text, text->length) : 0;
-    return found > 0 ? (u8)found : 0;
+    int found = a.kind == ATTR_WORD ? enumeration_find(words, text->text, text->length) : -1;
+    return found >= 0 ? (u8)found : absent;
+}
+
+static bool flag_of(const struct item *model, const struct model_op *op, const char *name, bool absent)
+{
+    static const struct word truth[] = { { "false", NULL }, { "true", NULL } };
+    static const struct enumeration flag = { "flag", truth, COUNT(truth) };
+    return word_of(model, op, name, &flag, absent);
 }
 
 void spec_model(const struct item *model, const struct model_op *op, struct transformer_model *out)
 {
-    static const struct word truth[] = { { "false", NULL }, { "true", NULL } };
-    static const struct enumeration flag = { "flag", truth, COUNT(truth) };
     *out = (struct transformer_model){
         .name = context_text(model->ctx, model->name),
         .hidden = spec_attribute(model, op, "hidden"),
@@ -52,13 +59,31 @@ void spec_model(const struct item *model, const struct model_op *op, struct tran
         .sequence = spec_attribute(model, op, "sequence"),
         .blocks = spec_attribute(model, op, "blocks"),
         .vocabulary = spec_attribute(model, op, "vocabulary"),
-        .norm = (enum transformer_norm)spec_word(model, op, "norm", &model_norm_enum),
-        .mlp = (enum transformer_mlp)spec_word(model, op, "mlp", &model_mlp_enum),
-        .rotary = spec_word(model, op, "rotary", &flag),
-        .bias = spec_word(model, op, "bias", &flag),
+        .norm = (enum transformer_norm)word_of(model, op, "norm", &model_norm_enum, NORM_LAYER),
+        .mlp = (enum transformer_mlp)word_of(model, op, "mlp", &model_mlp_enum, MLP_GELU),
+        .rotary = flag_of(model, op, "rotary", false),
+        .bias = flag_of(model, op, "bias", false),
+        .dropout = flag_of(model, op, "dropout", true),
     };
     u64 kv_heads = spec_attribute(model, op, "kv_heads");
     out->kv_heads = kv_heads ? kv_heads : out->heads;
+}
+
+enum attention_pairs spec_pairs(const struct item *dist)
+{
+    for (u32 i = 0; i < dist->n_stmts; i++)
+        if (dist->stmts[i]->entity == DIST_ATTENTION)
+            return (enum attention_pairs)((const struct dist_attention *)dist->stmts[i])->pairs;
+    return ATTENTION_DENSE;
+}
+
+bool spec_attention_option(const struct pass_run *r, enum attention_pairs *out)
+{
+    const struct step_option *o = step_option(r->step, "attention");
+    *out = o && !strcmp(o->value, "causal") ? ATTENTION_CAUSAL : ATTENTION_DENSE;
+    if (!o || *out == ATTENTION_CAUSAL || !strcmp(o->value, "dense"))
+        return true;
+    return diag_error(r->ctx->diags, o->value_at, "pass.option.attention", "`attention` is dense or causal, found `%s`", o->value);
 }
 
 enum element spec_dtype_element(u8 dtype)

@@ -19,9 +19,6 @@ const struct model_op *spec_decoder(const struct item *model, const char *name);
 /* The value of an operation's own clause, 0 where it is absent. */
 u64 spec_attribute(const struct item *model, const struct model_op *op, const char *name);
 
-/* Position among WORDS of the word that an operation's own clause has; 0 where it is absent. */
-u8 spec_word(const struct item *model, const struct model_op *op, const char *name, const struct enumeration *words);
-
 void spec_model(const struct item *model, const struct model_op *op, struct transformer_model *out);
 void spec_workload(const struct item *workload, struct training_workload *out);
 void spec_strategy(const struct item *strategy, struct training_strategy *out);
@@ -31,6 +28,12 @@ void spec_request(const struct item *workload, const struct step *step, struct i
 
 /* As spec_strategy, but several stages run forward_only by default. */
 void spec_inference_strategy(const struct item *strategy, struct training_strategy *out);
+
+/* Which pairs of a query and a key a dist program counts; dense where it does not say. */
+enum attention_pairs spec_pairs(const struct item *dist);
+
+/* A pass's own option {attention=dense|causal}; dense where it is not given. False: reported. */
+bool spec_attention_option(const struct pass_run *r, enum attention_pairs *out);
 
 /* Bytes of an element of session_dtype; the type layer's name of it is the same word. */
 u32 spec_dtype_bytes(u8 dtype);

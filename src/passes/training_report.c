@@ -30,7 +30,7 @@ static bool derive_baseline(struct training_report *r)
     s.recompute = RECOMPUTE_NONE;
     s.input_regather = s.fused_activation = false;
     struct block_sizes sizes = block_sizes_of(r->ctx->exprs, &r->model, &r->workload, &s);
-    struct block_switches switches = block_switches_of(&s);
+    struct block_switches switches = block_switches_of(&r->model, &s, r->pairs);
     return block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault) && kept_bytes(r, r->block, &r->kept) &&
            kept_bytes(r, b, &r->kept_baseline);
 }
@@ -47,9 +47,10 @@ bool training_report_of(struct training_report *out, const struct item *model, c
     spec_model(model, op, &out->model);
     spec_workload(workload, &out->workload);
     spec_strategy(strategy, &out->strategy);
+    out->pairs = spec_pairs(dist);
     out->block = ARENA_NEW(&dist->ctx->arena, struct block);
     struct block_sizes sizes = block_sizes_of(dist->ctx->exprs, &out->model, &out->workload, &out->strategy);
-    struct block_switches switches = block_switches_of(&out->strategy);
+    struct block_switches switches = block_switches_of(&out->model, &out->strategy, out->pairs);
     out->microbatches = stage_microbatches(&out->workload, &out->strategy);
     out->blocks = stage_blocks(&out->model, &out->strategy);
     return block_derive(dist->ctx->exprs, &dist->ctx->arena, &sizes, &switches, out->block, &fault) &&
@@ -211,8 +212,9 @@ void training_report_text(struct out *o, const struct training_report *r)
     text_messages(o, r);
     text_iteration(o, r);
     text_korthikanti(o, r);
-    out_string(o, "  not in these numbers: embedding, final norm, logits, loss, biases; attention is the dense rectangle\n"
-                  "  strategy facts that change nothing here: none\n");
+    out_printf(o, "  not in these numbers: embedding, final norm, logits, loss%s; attention is the %s\n"
+                  "  strategy facts that change nothing here: none\n",
+               r->model.bias ? "" : ", biases", r->pairs == ATTENTION_CAUSAL ? "causal triangle" : "dense rectangle");
 }
 
 /* ---- JSON ---- */
@@ -297,7 +299,7 @@ static void signed_member(struct out *o, const struct training_report *r, const 
 static void json_layer(struct out *o, const struct training_report *r, u32 i)
 {
     const struct block_layer *l = &r->block->layers[i];
-    out_printf(o, "%s{\"name\":\"%s\",\"recomputed\":%s,\"repeated\":%s", i ? "," : "", layer_table[i].name, l->recomputed ? "true" : "false",
+    out_printf(o, "%s{\"name\":\"%s\",\"recomputed\":%s,\"repeated\":%s", i ? "," : "", layer_table[l->row].name, l->recomputed ? "true" : "false",
                l->repeated ? "true" : "false");
     json_work(o, r, "forward", &l->forward);
     json_work(o, r, "activation_gradient", &l->activation_gradient);
@@ -355,7 +357,7 @@ void training_report_json(struct out *o, const struct training_report *r)
     json_stage(o, r);
     json_pipeline(o, r);
     out_string(o, ",\"layers\":[");
-    for (u32 i = 0; i < BLOCK_LAYERS; i++)
+    for (u32 i = 0; i < r->block->n_layers; i++)
         json_layer(o, r, i);
     out_char(o, ']');
     json_conventions(o, r);

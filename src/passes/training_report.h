@@ -13,6 +13,7 @@ struct training_report {
     struct transformer_model model;
     struct training_workload workload;
     struct training_strategy strategy;
+    enum attention_pairs pairs;         /* that the program counts */
     struct block *block;                /* in the context's arena */
     struct stage_memory memory;         /* of the first stage, the heaviest */
     u64 microbatches;

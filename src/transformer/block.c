@@ -1,7 +1,5 @@
 #include "transformer/block.h"
 
-#include "transformer/formula.h"
-
 /* Bytes of a gradient before it is sharded, operations of an optimizer step a weight: Calculon's Adam. */
 enum { UNSHARDED_GRADIENT_BYTES = 4, OPTIMIZER_OPERATIONS = 11 };
 
@@ -21,13 +19,15 @@ struct block_sizes block_sizes_of(struct exprs *x, const struct transformer_mode
     return (struct block_sizes){
         .b = qty_number(x, w->microbatch), .S = qty_number(x, m->sequence), .H = qty_number(x, m->hidden),
         .F = qty_number(x, m->feedforward), .h = qty_number(x, m->heads), .s = qty_number(x, m->head_size),
+        .k = qty_number(x, kv_heads_of_rank(m, s->tensor)), .r = qty_number(x, kv_replicas(m, s->tensor)),
         .t = qty_number(x, s->tensor), .e = w->element_bytes,
         .o = w->element_bytes < 4 ? 12 : 8,     /* two moments, and a four-byte copy of narrower weights */
         .d = qty_number(x, s->optimizer_sharding ? s->data : 1),
     };
 }
 
-struct block_switches block_switches_of(const struct training_strategy *s)
+struct block_switches block_switches_of(const struct transformer_model *m, const struct training_strategy *s,
+                                        enum attention_pairs pairs)
 {
     bool parallel = s->tensor > 1;
     return (struct block_switches){
@@ -36,6 +36,9 @@ struct block_switches block_switches_of(const struct training_strategy *s)
         .fused_activation = s->fused_activation,
         .input_regather = s->input_regather,
         .recompute = s->recompute,
+        .causal = pairs == ATTENTION_CAUSAL,
+        .norm = m->norm, .mlp = m->mlp, .rotary = m->rotary, .bias = m->bias, .dropout = m->dropout,
+        .replicated = kv_replicas(m, s->tensor) > 1,
     };
 }
 
@@ -54,6 +57,16 @@ bool block_switch_holds(const struct block_switches *on, enum layer_when when)
         [WHEN_MLP_INPUT] = full || regather,
         [WHEN_ATTENTION_INPUT_REBUILT] = full || ((attention || regather) && on->split),
         [WHEN_MLP_INPUT_REBUILT] = full || (regather && on->split),
+        [WHEN_ATTENTION_DROPOUT] = attention && on->dropout,
+        [WHEN_CAUSAL] = on->causal,
+        [WHEN_LAYER_NORM] = on->norm == NORM_LAYER,
+        [WHEN_RMS_NORM] = on->norm == NORM_RMS,
+        [WHEN_GELU] = on->mlp == MLP_GELU,
+        [WHEN_SWIGLU] = on->mlp == MLP_SWIGLU,
+        [WHEN_ROTARY] = on->rotary,
+        [WHEN_BIAS] = on->bias,
+        [WHEN_DROPOUT] = on->dropout,
+        [WHEN_REPLICATED] = on->replicated,
     };
     return answers[when];
 }
@@ -95,34 +108,33 @@ static qty times(struct derivation *d, const char *layer, const char *term, qty 
     return product;
 }
 
-enum { SIZES = 10 };
-
-/* The sizes, then the quantities of layers.def, each computed from those before it. */
-struct names {
-    struct formula_name at[SIZES + QUANTITIES];
-    struct formula_scope scope;
-};
-
-static void name_quantities(struct derivation *d, struct names *names)
+static void name_quantities(struct derivation *d, struct formula_name *names)
 {
     const struct block_sizes *z = d->sizes;
-    const struct formula_name sizes[SIZES] = {
-        { "b", z->b }, { "S", z->S }, { "H", z->H }, { "F", z->F }, { "h", z->h },
-        { "s", z->s }, { "t", z->t }, { "e", z->e }, { "o", z->o }, { "d", z->d },
+    const struct formula_name sizes[BLOCK_SIZES] = {
+        { "b", z->b }, { "S", z->S }, { "H", z->H }, { "F", z->F }, { "h", z->h }, { "s", z->s },
+        { "k", z->k }, { "t", z->t }, { "r", z->r }, { "e", z->e }, { "o", z->o }, { "d", z->d },
     };
-    memcpy(names->at, sizes, sizeof sizes);
-    names->scope = (struct formula_scope){ .names = names->at, .n = SIZES };
+    memcpy(names, sizes, sizeof sizes);
     for (u32 i = 0; i < QUANTITIES; i++) {
         const struct quantity_row *row = &quantity_table[i];
+        const struct formula_scope known = { names, BLOCK_SIZES + i, NULL };
         const char *formula = block_switch_holds(d->on, row->when) ? row->formula : row->otherwise;
-        qty value = evaluate(d, "block", formula, &names->scope);
-        names->at[names->scope.n++] = (struct formula_name){ row->name, value };
+        names[BLOCK_SIZES + i] = (struct formula_name){ row->name, evaluate(d, "block", formula, &known) };
     }
+}
+
+bool block_names(struct exprs *x, const struct block_sizes *sizes, const struct block_switches *on,
+                 struct formula_name names[BLOCK_NAMES], struct block_fault *fault)
+{
+    struct derivation d = { x, NULL, sizes, on, NULL, fault, false };
+    name_quantities(&d, names);
+    return !d.failed;
 }
 
 static const struct primitive_row *primitive_of(const struct derivation *d, const struct layer_row *row)
 {
-    bool collective = primitive_table[row->primitive].engine == ENGINE_COLLECTIVE;
+    bool collective = row->primitive == PRIMITIVE_INPUT_COLLECTIVE || row->primitive == PRIMITIVE_OUTPUT_COLLECTIVE;
     enum { TO_SPLIT = PRIMITIVE_INPUT_COLLECTIVE_SPLIT - PRIMITIVE_INPUT_COLLECTIVE };
     return &primitive_table[row->primitive + (collective && d->on->split ? TO_SPLIT : 0)];
 }
@@ -137,7 +149,8 @@ static struct block_work traffic(struct derivation *d, const char *layer, qty op
     };
 }
 
-/* Each collective carries the whole tensor once; in a group of one there are none. */
+/* Each collective carries the whole tensor once; in a group of one there are none. Gradients of weights that several
+ * ranks hold alike are summed once an iteration, which is the work of that layer's optimizer. */
 static void derive_collectives(struct derivation *d, const struct layer_row *row, const struct primitive_row *p,
                                struct block_layer *l)
 {
@@ -149,6 +162,12 @@ static void derive_collectives(struct derivation *d, const struct layer_row *row
     l->repeat_kind = l->repeated ? p->forward_kind : COLLECTIVE_NONE;
     l->forward.message = p->forward_kind ? message : 0;
     l->activation_gradient.message = p->gradient_kind ? message : 0;
+    l->optimizer_kind = p->optimizer_kind;
+    if (!p->optimizer_kind)
+        return;
+    l->optimizer = l->weight_gradient;
+    l->optimizer.message = message;
+    l->weight_gradient = (struct block_work){ 0 };
 }
 
 /* The largest rank's share of one layer's gradients and optimizer state; the optimizer's traffic is all counted as read. */
@@ -160,6 +179,8 @@ static void derive_optimizer(struct derivation *d, const struct layer_row *row, 
     l->gradient_bytes = times(d, row->name, "e*share", d->sizes->e, share);
     l->gradient_bytes_unsharded = times(d, row->name, "4*weights", UNSHARDED_GRADIENT_BYTES, l->weights);
     l->optimizer_bytes = times(d, row->name, "o*share", d->sizes->o, share);
+    if (l->optimizer_kind)
+        return;
     l->optimizer.operations = times(d, row->name, "11*share", OPTIMIZER_OPERATIONS, share);
     l->optimizer.read = l->optimizer_bytes;
 }
@@ -179,7 +200,8 @@ static void derive_layer(struct derivation *d, u32 i, const struct formula_scope
 {
     const struct layer_row *row = &layer_table[i];
     const struct primitive_row *p = primitive_of(d, row);
-    struct block_layer *l = &d->out->layers[i];
+    struct block_layer *l = &d->out->layers[d->out->n_layers++];
+    l->row = i;
     qty forward = evaluate(d, row->name, row->forward, quantities);
     qty additions = evaluate(d, row->name, row->activation_gradient, quantities);
     qty products = evaluate(d, row->name, row->weight_gradient, quantities);
@@ -211,7 +233,7 @@ static void sum_memory(struct derivation *d, const struct formula_scope *quantit
 {
     struct block_memory *m = &d->out->memory;
     bool full = d->on->recompute == RECOMPUTE_FULL;
-    for (u32 i = 0; i < BLOCK_LAYERS; i++) {
+    for (u32 i = 0; i < d->out->n_layers; i++) {
         const struct block_layer *l = &d->out->layers[i];
         add(d, "block", "weights", &m->weights, l->weight_bytes);
         add(d, "block", "working", &m->working, l->working);
@@ -231,18 +253,18 @@ static bool is_nothing(const struct block_work *w)
     return !w->operations && !w->read && !w->write && !w->message;
 }
 
-static void invoke(struct derivation *d, u32 layer, enum training_phase phase, enum block_collective kind,
+static void invoke(struct derivation *d, const struct block_layer *l, enum training_phase phase, enum block_collective kind,
                    const struct block_work *work)
 {
     if (is_nothing(work))
         return;
     struct block *b = d->out;
-    const struct layer_row *row = &layer_table[layer];
+    const struct layer_row *row = &layer_table[l->row];
     const struct primitive_row *p = &primitive_table[row->primitive];
     const char *name = training_phase_name(phase);
     b->invocations[b->n++] = (struct block_invocation){
-        .layer = layer, .phase = phase, .collective = kind, .work = *work, .primitive = p->name,
-        .engine = phase == PHASE_OPTIMIZER ? ENGINE_VECTOR : p->engine,
+        .layer = l->row, .phase = phase, .collective = kind, .work = *work, .primitive = p->name,
+        .engine = phase == PHASE_OPTIMIZER && !kind ? ENGINE_VECTOR : p->engine,
         .name = kind ? arena_format(d->arena, "%s.%s.%s", row->name, name, block_collective_name(kind))
                      : arena_format(d->arena, "%s.%s", row->name, name),
     };
@@ -257,33 +279,35 @@ static void invoke(struct derivation *d, u32 layer, enum training_phase phase, e
 /* Forward in order; what is computed or sent again; gradients in reverse; the optimizer in order. */
 static void order_invocations(struct derivation *d)
 {
-    const struct block_layer *l = d->out->layers;
-    for (u32 i = 0; i < BLOCK_LAYERS; i++)
-        invoke(d, i, PHASE_FORWARD, l[i].forward_kind, &l[i].forward);
-    for (u32 i = 0; i < BLOCK_LAYERS; i++) {
-        if (l[i].recomputed)
-            invoke(d, i, PHASE_RECOMPUTE, COLLECTIVE_NONE, &l[i].forward);
-        if (l[i].repeat_kind)
-            invoke(d, i, PHASE_RECOMMUNICATION, l[i].repeat_kind, &l[i].forward);
+    const struct block_layer *first = d->out->layers, *end = first + d->out->n_layers;
+    for (const struct block_layer *l = first; l < end; l++)
+        invoke(d, l, PHASE_FORWARD, l->forward_kind, &l->forward);
+    for (const struct block_layer *l = first; l < end; l++) {
+        if (l->recomputed)
+            invoke(d, l, PHASE_RECOMPUTE, COLLECTIVE_NONE, &l->forward);
+        if (l->repeat_kind)
+            invoke(d, l, PHASE_RECOMMUNICATION, l->repeat_kind, &l->forward);
     }
-    for (u32 i = BLOCK_LAYERS; i-- > 0;) {
-        invoke(d, i, PHASE_ACTIVATION_GRADIENT, l[i].gradient_kind, &l[i].activation_gradient);
-        invoke(d, i, PHASE_WEIGHT_GRADIENT, COLLECTIVE_NONE, &l[i].weight_gradient);
+    for (const struct block_layer *l = end; l-- > first;) {
+        invoke(d, l, PHASE_ACTIVATION_GRADIENT, l->gradient_kind, &l->activation_gradient);
+        invoke(d, l, PHASE_WEIGHT_GRADIENT, COLLECTIVE_NONE, &l->weight_gradient);
     }
-    for (u32 i = 0; i < BLOCK_LAYERS; i++)
-        invoke(d, i, PHASE_OPTIMIZER, COLLECTIVE_NONE, &l[i].optimizer);
+    for (const struct block_layer *l = first; l < end; l++)
+        invoke(d, l, PHASE_OPTIMIZER, l->optimizer_kind, &l->optimizer);
 }
 
 bool block_derive(struct exprs *x, struct arena *arena, const struct block_sizes *sizes,
                   const struct block_switches *switches, struct block *out, struct block_fault *fault)
 {
     struct derivation d = { x, arena, sizes, switches, out, fault, false };
-    struct names names;
+    struct formula_name names[BLOCK_NAMES];
+    const struct formula_scope scope = { names, BLOCK_NAMES, NULL };
     memset(out, 0, sizeof *out);
-    name_quantities(&d, &names);
+    name_quantities(&d, names);
     for (u32 i = 0; i < BLOCK_LAYERS; i++)
-        derive_layer(&d, i, &names.scope);
-    sum_memory(&d, &names.scope);
+        if (block_switch_holds(switches, layer_table[i].present))
+            derive_layer(&d, i, &scope);
+    sum_memory(&d, &scope);
     order_invocations(&d);
     return !d.failed;
 }

@@ -6,6 +6,7 @@
 #define TRANSFORMER_BLOCK_H
 
 #include "ir/expr.h"
+#include "transformer/formula.h"
 #include "transformer/layers.h"
 #include "transformer/spec.h"
 
@@ -14,7 +15,9 @@ struct block_sizes {
     qty b, S;       /* sequences of a microbatch, positions of a sequence */
     qty H, F;       /* hidden and feed-forward width */
     qty h, s;       /* heads and their size */
+    qty k;          /* heads of keys and values on a rank */
     qty t;          /* ranks that share the block */
+    qty r;          /* of them, those that hold the same keys and values: t / kv heads where that is above 1 */
     qty e;          /* bytes of an element */
     qty o;          /* bytes of optimizer state a weight */
     qty d;          /* ranks that share gradients and optimizer state: 1 unless they are sharded */
@@ -27,6 +30,11 @@ struct block_switches {
     bool fused_activation;
     bool input_regather;
     enum recompute_policy recompute;
+    bool causal;
+    enum transformer_norm norm;
+    enum transformer_mlp mlp;
+    bool rotary, bias, dropout;
+    bool replicated;    /* r > 1 */
 };
 
 enum training_phase {
@@ -56,9 +64,10 @@ struct block_invocation {
 
 /* A row of layer_table under given sizes and switches. Spaces in bytes. */
 struct block_layer {
+    u32 row;
     qty in, out, act, grad, weights;                /* elements */
     struct block_work forward, activation_gradient, weight_gradient, optimizer;
-    enum block_collective forward_kind, gradient_kind, repeat_kind;
+    enum block_collective forward_kind, gradient_kind, repeat_kind, optimizer_kind;
     bool recomputed, repeated;                      /* the forward, the collective */
     bool act_shared, act_stored, out_stored;
     qty weight_bytes, act_bytes, out_bytes, activation_gradient_bytes;
@@ -83,7 +92,8 @@ struct block_memory {
 enum { MAX_INVOCATIONS = 8 * BLOCK_LAYERS };
 
 struct block {
-    struct block_layer layers[BLOCK_LAYERS];
+    struct block_layer layers[BLOCK_LAYERS];                /* those that the model has, in the order of the table */
+    u32 n_layers;
     struct block_invocation invocations[MAX_INVOCATIONS];   /* in the order of execution */
     u32 n;
     struct block_memory memory;
@@ -101,7 +111,15 @@ struct block_fault {
 
 struct block_sizes block_sizes_of(struct exprs *x, const struct transformer_model *m, const struct training_workload *w,
                                   const struct training_strategy *s);
-struct block_switches block_switches_of(const struct training_strategy *s);
+struct block_switches block_switches_of(const struct transformer_model *m, const struct training_strategy *s,
+                                        enum attention_pairs pairs);
+
+/* What the formulas may name: the sizes, then the quantities of layers.def, each computed from those before it. */
+enum { BLOCK_SIZES = 12, BLOCK_NAMES = BLOCK_SIZES + QUANTITIES };
+
+/* Fills NAMES. Else false, and *FAULT says which quantity is not a number. */
+bool block_names(struct exprs *x, const struct block_sizes *sizes, const struct block_switches *on,
+                 struct formula_name names[BLOCK_NAMES], struct block_fault *fault);
 
 bool block_switch_holds(const struct block_switches *on, enum layer_when when);
 

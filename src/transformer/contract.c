@@ -165,10 +165,10 @@ static void check_kv_heads(struct check *c)
 
 static void check_tensor(struct check *c)
 {
-    check_kv_heads(c);
     check_split(c, RULE_TENSOR_HIDDEN, "hidden", c->m->hidden);
     check_split(c, RULE_TENSOR_FEEDFORWARD, "feedforward", c->m->feedforward);
     check_split(c, RULE_TENSOR_HEADS, "heads", c->m->heads);
+    check_kv_heads(c);
     if (c->s->communication == COMMUNICATION_REDUCE_SCATTER_ALL_GATHER)
         check_split(c, RULE_TENSOR_SEQUENCE, "sequence", c->m->sequence);
 }

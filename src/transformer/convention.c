@@ -2,10 +2,11 @@
 
 #include "transformer/formula.h"
 
-/* The papers' models: four hidden widths of feed-forward, heads as wide as hidden together. */
+/* The papers' models: two products in the MLP, over four hidden widths; heads as wide as hidden together, each with keys
+ * and values of its own. */
 static bool has_papers_shape(const struct transformer_model *m)
 {
-    return m->feedforward == 4 * (u128)m->hidden && (u128)m->heads * m->head_size == m->hidden;
+    return m->mlp == MLP_GELU && m->kv_heads == m->heads && m->feedforward == 4 * (u128)m->hidden && (u128)m->heads * m->head_size == m->hidden;
 }
 
 static enum convention_status count(struct exprs *x, const struct transformer_model *m, u64 batch, const char *formula,
@@ -76,7 +77,7 @@ const char *convention_status_text(enum convention_status status)
         [CONVENTION_OK] = "is exact",
         [CONVENTION_OVERFLOW] = "overflows 128 bits",
         [CONVENTION_NO_VOCABULARY] = "needs the model's vocabulary",
-        [CONVENTION_OTHER_SHAPE] = "is defined for feedforward = 4 x hidden and heads x head_size = hidden",
+        [CONVENTION_OTHER_SHAPE] = "is defined for mlp gelu, feedforward = 4 x hidden, heads x head_size = hidden and kv_heads = heads",
     };
     return texts[status];
 }

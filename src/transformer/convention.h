@@ -16,7 +16,8 @@ enum convention_status {
     CONVENTION_OK,
     CONVENTION_OVERFLOW,
     CONVENTION_NO_VOCABULARY,       /* the count has a term in the vocabulary, which the model does not state */
-    CONVENTION_OTHER_SHAPE,         /* the paper's model has feedforward 4*hidden and heads*head_size = hidden */
+    CONVENTION_OTHER_SHAPE,         /* the paper's model has feedforward 4*hidden, heads*head_size = hidden, keys and
+                                       values for each head, and no gate in the MLP */
 };
 
 /*

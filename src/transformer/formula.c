@@ -66,11 +66,25 @@ static qty read_operand(struct reader *r)
     return number;
 }
 
+static bool take_word(struct reader *r, const char *word)
+{
+    while (*r->at == ' ')
+        r->at++;
+    if (name_length(r->at) != strlen(word) || memcmp(r->at, word, strlen(word)) != 0)
+        return false;
+    r->at += strlen(word);
+    return true;
+}
+
 static qty read_product(struct reader *r)
 {
     qty q = read_operand(r);
     for (;;)
-        if (take(r, '*'))
+        if (take_word(r, "floordiv"))
+            apply(r, qty_floordiv, &q, read_operand(r));
+        else if (take_word(r, "ceildiv"))
+            apply(r, qty_ceildiv, &q, read_operand(r));
+        else if (take(r, '*'))
             apply(r, qty_mul, &q, read_operand(r));
         else if (take(r, '/'))
             apply(r, qty_div_exact, &q, read_operand(r));

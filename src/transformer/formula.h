@@ -1,6 +1,6 @@
 /*
- * Formulas as readable text: names, numbers, `+ - * /` and parentheses. A formula is evaluated with what its names
- * stand for, numbers or symbolic expressions alike. `/` is exact: a remainder is a fault, never a rounding.
+ * Formulas as readable text: names, numbers, `+ - * / floordiv ceildiv` and parentheses. A formula is evaluated with
+ * what its names stand for, numbers or symbolic expressions alike. `/` is exact: a remainder is a fault, never a rounding.
  */
 #ifndef TRANSFORMER_FORMULA_H
 #define TRANSFORMER_FORMULA_H

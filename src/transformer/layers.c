@@ -7,17 +7,17 @@ const struct quantity_row quantity_table[QUANTITIES] = {
 };
 
 const struct primitive_row primitive_table[PRIMITIVES] = {
-#define PRIMITIVE(id, name, engine, forward_kind, gradient_kind, act, grad, fr, fw, ar, aw, wr, ww) \
-    { name, ENGINE_##engine, COLLECTIVE_##forward_kind, COLLECTIVE_##gradient_kind, act, grad, \
-      { fr, fw }, { ar, aw }, { wr, ww } },
+#define PRIMITIVE(id, name, engine, forward_kind, gradient_kind, optimizer_kind, act, grad, fr, fw, ar, aw, wr, ww) \
+    { name, ENGINE_##engine, COLLECTIVE_##forward_kind, COLLECTIVE_##gradient_kind, \
+      COLLECTIVE_##optimizer_kind, act, grad, { fr, fw }, { ar, aw }, { wr, ww } },
 #include "transformer/layers.def"
 #undef PRIMITIVE
 };
 
 const struct layer_row layer_table[BLOCK_LAYERS] = {
-#define LAYER(name, primitive, forward, agrad, wgrad, in, out, act, grad, weights, recomputed, repeated, space, \
+#define LAYER(name, present, primitive, forward, agrad, wgrad, in, out, act, grad, weights, recomputed, repeated, space, \
               act_dropped, out_dropped, source) \
-    { name, PRIMITIVE_##primitive, forward, agrad, wgrad, in, out, act, grad, weights, WHEN_##recomputed, \
+    { name, WHEN_##present, PRIMITIVE_##primitive, forward, agrad, wgrad, in, out, act, grad, weights, WHEN_##recomputed, \
       WHEN_##repeated, SPACE_##space, WHEN_##act_dropped, WHEN_##out_dropped, source },
 #include "transformer/layers.def"
 #undef LAYER

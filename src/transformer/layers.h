@@ -8,7 +8,7 @@ enum block_engine { ENGINE_MATRIX, ENGINE_VECTOR, ENGINE_COLLECTIVE };
 
 enum block_collective { COLLECTIVE_NONE, COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER };
 
-/* When a cell of the tables holds: a condition on the strategy. */
+/* When a cell of the tables holds: a condition on the strategy, or on the model. */
 enum layer_when {
     WHEN_NEVER,
     WHEN_ALWAYS,
@@ -21,6 +21,16 @@ enum layer_when {
     WHEN_MLP_INPUT,                 /* recompute full, or inputs are gathered again */
     WHEN_ATTENTION_INPUT_REBUILT,   /* as above, and something can rebuild it: all is, or the gather is repeated */
     WHEN_MLP_INPUT_REBUILT,
+    WHEN_ATTENTION_DROPOUT,         /* recompute attention or full, and the probabilities are dropped out */
+    WHEN_CAUSAL,                    /* only pairs of a query with itself and the keys before it are counted */
+    WHEN_LAYER_NORM,
+    WHEN_RMS_NORM,
+    WHEN_GELU,
+    WHEN_SWIGLU,
+    WHEN_ROTARY,
+    WHEN_BIAS,
+    WHEN_DROPOUT,
+    WHEN_REPLICATED,                /* fewer heads of keys and values than ranks: several ranks hold the same */
     WHENS
 };
 
@@ -48,13 +58,14 @@ struct traffic_row {
 struct primitive_row {
     const char *name;
     enum block_engine engine;
-    enum block_collective forward_kind, gradient_kind;
+    enum block_collective forward_kind, gradient_kind, optimizer_kind;
     const char *act_bytes, *grad_bytes;
     struct traffic_row forward, activation_gradient, weight_gradient;
 };
 
 struct layer_row {
     const char *name;
+    enum layer_when present;
     enum block_primitive primitive;     /* of a collective: the row for whole boundaries; the split one is two on */
     const char *forward, *activation_gradient, *weight_gradient;    /* operations */
     const char *in, *out, *act, *grad, *weights;                    /* elements */

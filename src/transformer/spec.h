@@ -28,12 +28,19 @@ struct transformer_model {
     enum transformer_mlp mlp;
     bool rotary;            /* queries and keys are turned by their position */
     bool bias;              /* the products with weights add one */
+    bool dropout;           /* training drops probabilities and what is added to the residual; inference never does */
 };
 
 /* Heads of keys and values on one of TENSOR ranks: a share, or one that several ranks hold alike. */
 static inline u64 kv_heads_of_rank(const struct transformer_model *m, u64 tensor)
 {
     return m->kv_heads > tensor ? m->kv_heads / tensor : 1;
+}
+
+/* How many ranks hold the same ones: 1 where each has its own. */
+static inline u64 kv_replicas(const struct transformer_model *m, u64 tensor)
+{
+    return tensor > m->kv_heads ? tensor / m->kv_heads : 1;
 }
 
 struct training_workload {

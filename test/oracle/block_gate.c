@@ -111,7 +111,7 @@ static void compare_row(struct gate *g, struct row *r)
         row_compare_stage(r);
     g->training += r->c.training;
     g->forward_only += !r->c.training;
-    g->layers += BLOCK_LAYERS;
+    g->layers += r->block.n_layers;
 }
 
 static bool is_layer_of(const struct configuration *c, size_t at)
@@ -128,9 +128,9 @@ static bool find_layers(struct row *r)
     while (is_layer_of(&r->c, at + n))
         n++;
     r->layer = at;
-    if (n == BLOCK_LAYERS)
+    if (n == CALCULON_LAYERS)
         return true;
-    printf("%s: %zu layers, not %d\n", r->c.id, n, BLOCK_LAYERS);
+    printf("%s: %zu layers, not %d\n", r->c.id, n, CALCULON_LAYERS);
     r->tally->other++;
     return false;
 }

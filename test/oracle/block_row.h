@@ -30,6 +30,8 @@ bool row_drops_mlp_input(const struct row *r);
 struct fraction row_share_gap(const struct row *r, i128 weights);
 i128 row_optimizer_bytes(const struct row *r);      /* a weight */
 
+enum { CALCULON_LAYERS = 24 };      /* of a block */
+
 const char *row_layer_cell(const struct row *r, size_t layer, const char *column);
 struct fraction row_exact(const struct row *r, qty q);
 struct fraction row_moved(const struct row *r, const struct block_work *w);     /* bytes read and written */

@@ -25,7 +25,7 @@ static void layer_word(struct layer_comparison *c, const char *column, const cha
 }
 
 /* Calculon's names of the layers, in our order. */
-static const char *const calculon_layers[BLOCK_LAYERS] = {
+static const char *const calculon_layers[CALCULON_LAYERS] = {
     "AttnBlock_Fork", "AttnBlock_LayerNorm", "AttnBlock_F", "AttnBlock_Multihead_Fork", "AttnBlock_Query",
     "AttnBlock_Key", "AttnBlock_Value", "AttnBlock_Multihead_Key_Query", "AttnBlock_Multihead_SoftMax",
     "AttnBlock_Multihead_DropOut", "AttnBlock_Multihead_Attn", "AttnBlock_MLP", "AttnBlock_G", "AttnBlock_DropOut",
@@ -52,7 +52,7 @@ static void compare_layer_forward(struct layer_comparison *c)
 {
     const struct row *r = c->row;
     const struct block_layer *l = c->l;
-    const struct primitive_row *p = &primitive_table[layer_table[c->at].primitive];
+    const struct primitive_row *p = &primitive_table[layer_table[c->l->row].primitive];
     layer_word(c, "name", calculon_layers[c->at]);
     layer_word(c, "type", calculon_type(p->name));
     layer_word(c, "engine", p->engine == ENGINE_MATRIX ? "matrix" : "vector");
@@ -122,9 +122,9 @@ static void compare_layer_storage(struct layer_comparison *c)
 
 void row_compare_layers(struct row *r)
 {
-    for (size_t i = 0; i < BLOCK_LAYERS; i++) {
+    for (size_t i = 0; i < r->block.n_layers; i++) {
         struct layer_comparison c = {
-            r, i, &r->block.layers[i], arena_format(r->c.oracle->arena, "%s ", layer_table[i].name),
+            r, i, &r->block.layers[i], arena_format(r->c.oracle->arena, "%s ", layer_table[r->block.layers[i].row].name),
         };
         compare_layer_forward(&c);
         if (r->c.training) {

@@ -121,7 +121,7 @@ static void compare_training(struct row *r)
 static void compare_recommunication(struct row *r)
 {
     struct fraction flops = whole(0), mem = whole(0);
-    for (size_t i = 0; i < BLOCK_LAYERS; i++) {
+    for (size_t i = 0; i < r->block.n_layers; i++) {
         if (!strcmp(row_layer_cell(r, i, "base_re_comm_kind"), "none"))
             continue;
         flops = fraction_add(flops, fraction_read(row_layer_cell(r, i, "fw_flops")));

@@ -43,6 +43,7 @@ static struct transformer_model model_of(const struct configuration *c)
         .head_size = configuration_number(c, "app_attn_size"),
         .sequence = configuration_number(c, "app_seq_size"),
         .blocks = configuration_number(c, "app_num_blocks"),
+        .dropout = true,
         .vocabulary = 51200,        /* Calculon's, in its count of parameters */
     };
 }
@@ -87,7 +88,7 @@ struct configuration configuration_read(const struct oracle *o, size_t at)
 void configuration_derive(const struct configuration *c, struct block *out)
 {
     struct block_sizes sizes = block_sizes_of(c->oracle->exprs, &c->model, &c->workload, &c->strategy);
-    struct block_switches switches = block_switches_of(&c->strategy);
+    struct block_switches switches = block_switches_of(&c->model, &c->strategy, ATTENTION_DENSE);
     struct block_fault fault;
     if (block_derive(c->oracle->exprs, c->oracle->arena, &sizes, &switches, out, &fault))
         return;

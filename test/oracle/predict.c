@@ -62,7 +62,7 @@ void row_predict(struct row *r)
     if (split && r->c.strategy.recompute == RECOMPUTE_FULL)
         r->checkpoint = difference(fraction_of(activation, r->c.strategy.tensor), whole(activation));
     r->share_gap = whole(0);
-    for (size_t i = 0; i < BLOCK_LAYERS; i++) {
+    for (size_t i = 0; i < r->block.n_layers; i++) {
         i128 weights = fraction_read(row_layer_cell(r, i, "weight_elems")).over;
         r->share_gap = fraction_add(r->share_gap, row_share_gap(r, weights));
     }

@@ -5,15 +5,16 @@
 #include "parser/parse.h"
 
 #include <check.h>
+#include <stdio.h>
 
 static const char training_text[] =
     "model.program @m schema 1.0 {\n"
     "  symbol $b : integer\n"
     "  symbol $s : integer\n"
-    "  input %x : tensor<($b)x($s)x1024xf16>\n"
-    "  op @decoder transformer.decoder_training(%x) -> %y : tensor<($b)x($s)x1024xf16>\n"
-    "    hidden 1024 feedforward 4096 heads 16 head_size 64 sequence 512 blocks 8\n"
-    "  output %y\n"
+    "  input %%x : tensor<($b)x($s)x1024xf16>\n"
+    "  op @decoder transformer.decoder_training(%%x) -> %%y : tensor<($b)x($s)x1024xf16>\n"
+    "    hidden 1024 feedforward 4096 heads 16 head_size 64 sequence 512 blocks 8 %s\n"
+    "  output %%y\n"
     "}\n"
     "session.workload @w {\n  mode = training\n  batch = 32\n  microbatch = 2\n  dtype = f16\n}\n"
     "session.strategy @s {\n  tensor = 4\n  communication = reduce_scatter_all_gather\n  pipeline = 2\n  data = 2\n"
@@ -42,6 +43,16 @@ struct module m, session;
 static bool is_inference(const struct pass *pass)
 {
     return pass->run == distribute_transformer_inference.run || pass->run == plan_transformer_inference.run;
+}
+
+const char *block = "";
+
+static const char *with_clauses(void)
+{
+    static char written[sizeof training_text + 256];
+    int n = snprintf(written, sizeof written, training_text, block);
+    ck_assert_int_lt(n, (int)sizeof written);
+    return written;
 }
 
 static void setup(const char *text)
@@ -139,7 +150,7 @@ void prepare(const struct pass *pass)
 {
     bool inference = is_inference(pass);
     teardown();
-    setup(inference ? inference_text : training_text);
+    setup(inference ? inference_text : with_clauses());
     if (pass->from == LAYER_MODEL)
         return;
     ck_assert(run_pass(inference ? &distribute_transformer_inference : &distribute_transformer_training, checked));

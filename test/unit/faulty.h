@@ -12,6 +12,9 @@ extern struct module m, session;
 void prepare(const struct pass *pass);
 void teardown(void);
 
+/* More clauses of the model's decoder. */
+extern const char *block;
+
 /* `faulty` becomes PASS, with FAULT behind its function. */
 extern struct pass faulty;
 void make_faulty(const struct pass *pass, void (*fault)(struct pass_run *r));

@@ -221,6 +221,29 @@ START_TEST(the_gate_of_distribution_refuses_every_changed_field_of_a_symbolic_pr
 }
 END_TEST
 
+/* ---- With every layer that today's models have, and ranks that hold the same keys and values ---- */
+
+static void keep_triangle(void)
+{
+    block = "kv_heads 2 norm rms_norm mlp swiglu rotary true bias true dropout false";
+    symbolic[0] = (struct step_option){ .name = "attention", .value = "causal" };
+    n_symbolic = 1;
+}
+
+START_TEST(the_gate_of_distribution_refuses_every_changed_field_of_a_gated_block)
+{
+    keep_triangle();
+    try_everything(&distribute_transformer_training);
+}
+END_TEST
+
+START_TEST(the_gate_of_planning_refuses_every_changed_field_of_a_gated_block)
+{
+    keep_triangle();
+    try_everything(&plan_transformer_training);
+}
+END_TEST
+
 START_TEST(the_gate_of_specialization_refuses_every_changed_field)
 {
     keep_symbols();
@@ -242,6 +265,8 @@ Suite *pass_suite(void)
     tcase_add_test(gates, the_gate_of_distributing_inference_refuses_every_changed_field);
     tcase_add_test(gates, the_gate_of_planning_inference_refuses_every_changed_field);
     tcase_add_test(gates, the_gate_of_distribution_refuses_every_changed_field_of_a_symbolic_program);
+    tcase_add_test(gates, the_gate_of_distribution_refuses_every_changed_field_of_a_gated_block);
+    tcase_add_test(gates, the_gate_of_planning_refuses_every_changed_field_of_a_gated_block);
     tcase_add_test(gates, the_gate_of_specialization_refuses_every_changed_field);
     suite_add_tcase(s, gates);
     return s;

@@ -11,7 +11,7 @@ static void derive_175b(u64 tensor, enum tensor_communication c, enum recompute_
 static void derive_fixture(struct training_strategy s)
 {
     struct transformer_model m = { .hidden = 64, .feedforward = 256, .heads = 8, .kv_heads = 8, .head_size = 8, .sequence = 32,
-                                   .blocks = 2 };
+                                   .blocks = 2, .dropout = true };
     derive(m, 1, s);
 }
 
@@ -177,8 +177,8 @@ START_TEST(the_fixture_on_one_rank_has_no_collective_and_no_buffer_for_one)
     ck_assert_uint_eq(block.memory.working, 110592);
     ck_assert_uint_eq(block.memory.activation_gradients, 118784);
     ck_assert_uint_eq(block.memory.stored, 69632);
-    for (size_t i = 0; i < BLOCK_LAYERS; i++)
-        if (primitive_table[layer_table[i].primitive].engine == ENGINE_COLLECTIVE) {
+    for (size_t i = 0; i < block.n_layers; i++)
+        if (primitive_table[layer_table[block.layers[i].row].primitive].engine == ENGINE_COLLECTIVE) {
             ck_assert_uint_eq(block.layers[i].act_bytes + block.layers[i].activation_gradient_bytes, 0);
             ck_assert_uint_eq(block.layers[i].forward.read, 0);
         }
@@ -275,7 +275,7 @@ START_TEST(a_count_past_128_bits_names_the_layer_and_the_term)
     struct training_workload w = { .batch = 1, .microbatch = 1, .element_bytes = 2 };
     struct training_strategy s = parallel(1, AR, RECOMPUTE_NONE, false);
     struct block_sizes sizes = block_sizes_of(pool, &m, &w, &s);
-    struct block_switches switches = block_switches_of(&s);
+    struct block_switches switches = block_switches_of(&m, &s, ATTENTION_DENSE);
     ck_assert(!block_derive(pool, &arena, &sizes, &switches, &block, &fault));
     ck_assert_str_eq(fault.layer, "mlp.expand");
     ck_assert_str_eq(fault.term, "2*M*H*N");
@@ -289,7 +289,7 @@ START_TEST(a_split_that_is_not_exact_names_the_quantity)
     struct training_workload w = { .batch = 1, .microbatch = 1, .element_bytes = 2 };
     struct training_strategy s = parallel(8, AR, RECOMPUTE_NONE, false);
     struct block_sizes sizes = block_sizes_of(pool, &m, &w, &s);
-    struct block_switches switches = block_switches_of(&s);
+    struct block_switches switches = block_switches_of(&m, &s, ATTENTION_DENSE);
     ck_assert(!block_derive(pool, &arena, &sizes, &switches, &block, &fault));
     ck_assert_str_eq(fault.layer, "block");
     ck_assert_str_eq(fault.term, "h/t*s");
@@ -322,10 +322,10 @@ static void derive_symbolic(bool split, enum recompute_policy recompute, bool re
 {
     struct block_sizes sizes = {
         .b = symbol("b"), .S = symbol("S"), .H = closed("H"), .F = closed("4*H"), .h = closed("t*k"),
-        .s = symbol("s"), .t = symbol("t"), .e = 2, .o = 12, .d = 1,
+        .s = symbol("s"), .k = symbol("k"), .t = symbol("t"), .r = 1, .e = 2, .o = 12, .d = 1,
     };
     struct block_switches switches = { .parallel = true, .split = split, .input_regather = regather,
-                                       .recompute = recompute };
+                                       .recompute = recompute, .dropout = true };
     ck_assert(block_derive(pool, &arena, &sizes, &switches, &block, &fault));
 }
 

@@ -38,7 +38,7 @@ static char *text(qty q)
 static struct transformer_model decoder(u64 hidden, u64 heads, u64 blocks)
 {
     return (struct transformer_model){ .hidden = hidden, .feedforward = 4 * hidden, .heads = heads, .kv_heads = heads,
-                                       .head_size = hidden / heads, .sequence = 2048, .blocks = blocks,
+                                       .head_size = hidden / heads, .sequence = 2048, .blocks = blocks, .dropout = true,
                                        .vocabulary = 51200 };
 }
 
@@ -56,7 +56,7 @@ static void derive(struct transformer_model m, u64 microbatch, struct training_s
 {
     struct training_workload w = { .batch = microbatch * s.data, .microbatch = microbatch, .element_bytes = 2 };
     struct block_sizes sizes = block_sizes_of(pool, &m, &w, &s);
-    struct block_switches switches = block_switches_of(&s);
+    struct block_switches switches = block_switches_of(&m, &s, ATTENTION_DENSE);
     ck_assert(block_derive(pool, &arena, &sizes, &switches, &block, &fault));
 }
 

@@ -15,8 +15,6 @@
 
 #include <stdio.h>
 
-enum { SIZES = 10 };
-
 struct writer {
     struct out out;
     struct context ctx;
@@ -24,13 +22,14 @@ struct writer {
     struct training_workload workload;
     struct training_strategy strategy;
     struct block block;
-    struct formula_name names[SIZES + QUANTITIES];
+    struct formula_name names[BLOCK_NAMES];
     struct stage_memory stage;
 };
 
-static const char *const size_meanings[SIZES] = {
+static const char *const size_meanings[BLOCK_SIZES] = {
     "sequences of a microbatch", "positions of a sequence", "hidden width", "feed-forward width", "attention heads",
-    "size of a head", "ranks that share the block: tensor", "bytes of an element",
+    "size of a head", "heads of keys and values on a rank: its share of them, or 1",
+    "ranks that share the block: tensor", "of them, those that hold the same keys and values", "bytes of an element",
     "bytes of optimizer state a weight: two moments of 4, and 4 more for a copy where e < 4",
     "ranks that share gradients and optimizer state: data where they are sharded, else 1",
 };
@@ -47,6 +46,16 @@ static const char *const when_words[WHENS] = {
     [WHEN_MLP_INPUT] = "full, regather",
     [WHEN_ATTENTION_INPUT_REBUILT] = "full; attention or regather where it is gathered",
     [WHEN_MLP_INPUT_REBUILT] = "full; regather where it is gathered",
+    [WHEN_ATTENTION_DROPOUT] = "attention, full, with dropout",
+    [WHEN_CAUSAL] = "attention=causal",
+    [WHEN_LAYER_NORM] = "norm layer_norm",
+    [WHEN_RMS_NORM] = "norm rms_norm",
+    [WHEN_GELU] = "mlp gelu",
+    [WHEN_SWIGLU] = "mlp swiglu",
+    [WHEN_ROTARY] = "rotary",
+    [WHEN_BIAS] = "bias",
+    [WHEN_DROPOUT] = "dropout",
+    [WHEN_REPLICATED] = "t > kv_heads",
 };
 
 /* ---- Cells ---- */
@@ -67,15 +76,30 @@ static void cell(struct writer *w, qty q)
     number(w, q);
 }
 
-/* `9*Q` = 28311552; nothing for a formula that is 0. */
-static void formula(struct writer *w, const char *text, qty value)
+/* `9*Q` = 28311552; `9*Q` of a layer that the example lacks; nothing for a formula that is 0. */
+static void formula(struct writer *w, const char *text, const qty *value)
 {
     if (!strcmp(text, "0")) {
         out_string(&w->out, " | ");
         return;
     }
-    out_printf(&w->out, " | `%s` = ", text);
-    number(w, value);
+    out_printf(&w->out, value ? " | `%s` = " : " | `%s`", text);
+    if (value)
+        number(w, *value);
+}
+
+/* What the example has of row I, or NULL. */
+static const struct block_layer *layer_of(const struct writer *w, u32 i)
+{
+    for (u32 k = 0; k < w->block.n_layers; k++)
+        if (w->block.layers[k].row == i)
+            return &w->block.layers[k];
+    return NULL;
+}
+
+static const char *present_words(const struct layer_row *row)
+{
+    return row->present == WHEN_ALWAYS ? "" : when_words[row->present];
 }
 
 static void traffic(struct writer *w, const struct traffic_row *t)
@@ -104,7 +128,7 @@ static void head(struct writer *w, const char *columns)
 static void write_sizes(struct writer *w)
 {
     head(w, "size | meaning | here");
-    for (u32 i = 0; i < SIZES; i++) {
+    for (u32 i = 0; i < BLOCK_SIZES; i++) {
         out_printf(&w->out, "| %s | %s", w->names[i].name, size_meanings[i]);
         cell(w, w->names[i].value);
         end_row(w);
@@ -119,7 +143,7 @@ static void write_quantities(struct writer *w)
         bool always = q->when == WHEN_ALWAYS;
         out_printf(&w->out, "| %s | `%s` | %s | %s%s%s", q->name, q->formula, always ? "" : when_words[q->when],
                    always ? "" : "`", always ? "" : q->otherwise, always ? "" : "`");
-        cell(w, w->names[SIZES + i].value);
+        cell(w, w->names[BLOCK_SIZES + i].value);
         out_printf(&w->out, " | %s", q->meaning);
         end_row(w);
     }
@@ -134,7 +158,8 @@ static void write_primitives(struct writer *w)
         bool collective = p->engine == ENGINE_COLLECTIVE;
         out_printf(&w->out, "| %s | %s | ", p->name, block_engine_name(p->engine));
         if (collective)
-            out_printf(&w->out, "%s, %s", block_collective_name(p->forward_kind), block_collective_name(p->gradient_kind));
+            out_printf(&w->out, "%s, %s%s%s", block_collective_name(p->forward_kind), block_collective_name(p->gradient_kind),
+                       p->optimizer_kind ? "; of weights' gradients " : "", p->optimizer_kind ? block_collective_name(p->optimizer_kind) : "");
         out_printf(&w->out, " | `%s` | `%s`", p->act_bytes, p->grad_bytes);
         traffic(w, &p->forward);
         traffic(w, &p->activation_gradient);
@@ -145,30 +170,30 @@ static void write_primitives(struct writer *w)
 
 static void write_elements(struct writer *w)
 {
-    head(w, "layer | primitive | in | out | kept | gradient of what is kept | weights");
+    head(w, "layer | when | primitive | in | out | kept | gradient of what is kept | weights");
     for (u32 i = 0; i < BLOCK_LAYERS; i++) {
         const struct layer_row *row = &layer_table[i];
-        const struct block_layer *l = &w->block.layers[i];
-        out_printf(&w->out, "| %s | %s", row->name, primitive_table[row->primitive].name);
-        formula(w, row->in, l->in);
-        formula(w, row->out, l->out);
-        formula(w, row->act, l->act);
-        formula(w, row->grad, l->grad);
-        formula(w, row->weights, l->weights);
+        const struct block_layer *l = layer_of(w, i);
+        out_printf(&w->out, "| %s | %s | %s", row->name, present_words(row), primitive_table[row->primitive].name);
+        formula(w, row->in, l ? &l->in : NULL);
+        formula(w, row->out, l ? &l->out : NULL);
+        formula(w, row->act, l ? &l->act : NULL);
+        formula(w, row->grad, l ? &l->grad : NULL);
+        formula(w, row->weights, l ? &l->weights : NULL);
         end_row(w);
     }
 }
 
 static void write_operations(struct writer *w)
 {
-    head(w, "layer | forward | activation gradient | weight gradient | source");
+    head(w, "layer | when | forward | activation gradient | weight gradient | source");
     for (u32 i = 0; i < BLOCK_LAYERS; i++) {
         const struct layer_row *row = &layer_table[i];
-        const struct block_layer *l = &w->block.layers[i];
-        out_printf(&w->out, "| %s", row->name);
-        formula(w, row->forward, l->forward.operations);
-        formula(w, row->activation_gradient, l->activation_gradient.operations);
-        formula(w, row->weight_gradient, l->weight_gradient.operations);
+        const struct block_layer *l = layer_of(w, i);
+        out_printf(&w->out, "| %s | %s", row->name, present_words(row));
+        formula(w, row->forward, l ? &l->forward.operations : NULL);
+        formula(w, row->activation_gradient, l ? &l->activation_gradient.operations : NULL);
+        formula(w, row->weight_gradient, l ? &l->weight_gradient.operations : NULL);
         out_printf(&w->out, " | %s", row->source);
         end_row(w);
     }
@@ -193,9 +218,9 @@ static void moved(struct writer *w, const struct block_work *work)
 static void write_bytes(struct writer *w)
 {
     head(w, "layer | forward | activation gradient | weight gradient | optimizer");
-    for (u32 i = 0; i < BLOCK_LAYERS; i++) {
+    for (u32 i = 0; i < w->block.n_layers; i++) {
         const struct block_layer *l = &w->block.layers[i];
-        out_printf(&w->out, "| %s", layer_table[i].name);
+        out_printf(&w->out, "| %s", layer_table[l->row].name);
         moved(w, &l->forward);
         moved(w, &l->activation_gradient);
         moved(w, &l->weight_gradient);
@@ -206,16 +231,19 @@ static void write_bytes(struct writer *w)
 
 static void write_storage(struct writer *w)
 {
-    head(w, "layer | computed again | sent again | stored, unless | output need not be kept | adds to working | adds to stored");
+    head(w, "layer | when | computed again | sent again | stored, unless | output need not be kept | adds to working | adds to stored");
     for (u32 i = 0; i < BLOCK_LAYERS; i++) {
         const struct layer_row *row = &layer_table[i];
-        const struct block_layer *l = &w->block.layers[i];
+        const struct block_layer *l = layer_of(w, i);
         bool never = row->act_dropped == WHEN_ALWAYS;
-        out_printf(&w->out, "| %s | %s | %s | %s%s | %s", row->name, when_words[row->recomputed], when_words[row->repeated],
+        out_printf(&w->out, "| %s | %s | %s | %s | %s%s | %s", row->name, present_words(row), when_words[row->recomputed],
+                   when_words[row->repeated],
                    never ? "not stored" : when_words[row->act_dropped], row->space == SPACE_SHARED ? ", with its neighbour" : "",
                    when_words[row->out_dropped]);
-        cell(w, l->working);
-        cell(w, l->stored);
+        if (l)
+            cell(w, l->working), cell(w, l->stored);
+        else
+            out_string(&w->out, " |  | ");
         end_row(w);
     }
 }
@@ -304,29 +332,13 @@ static bool read_specification(struct writer *w, const struct module *m)
     return true;
 }
 
-static void name_quantities(struct writer *w, const struct block_sizes *z, const struct block_switches *on)
-{
-    const struct formula_name sizes[SIZES] = {
-        { "b", z->b }, { "S", z->S }, { "H", z->H }, { "F", z->F }, { "h", z->h },
-        { "s", z->s }, { "t", z->t }, { "e", z->e }, { "o", z->o }, { "d", z->d },
-    };
-    memcpy(w->names, sizes, sizeof sizes);
-    for (u32 i = 0; i < QUANTITIES; i++) {
-        const struct quantity_row *q = &quantity_table[i];
-        const struct formula_scope scope = { w->names, SIZES + i, NULL };
-        w->names[SIZES + i].name = q->name;
-        formula_evaluate(w->ctx.exprs, block_switch_holds(on, q->when) ? q->formula : q->otherwise, &scope,
-                         &w->names[SIZES + i].value);
-    }
-}
-
 static bool derive(struct writer *w)
 {
     struct block_sizes sizes = block_sizes_of(w->ctx.exprs, &w->model, &w->workload, &w->strategy);
-    struct block_switches switches = block_switches_of(&w->strategy);
+    struct block_switches switches = block_switches_of(&w->model, &w->strategy, ATTENTION_DENSE);
     struct block_fault fault;
-    name_quantities(w, &sizes, &switches);
-    return block_derive(w->ctx.exprs, &w->ctx.arena, &sizes, &switches, &w->block, &fault) &&
+    return block_names(w->ctx.exprs, &sizes, &switches, w->names, &fault) &&
+           block_derive(w->ctx.exprs, &w->ctx.arena, &sizes, &switches, &w->block, &fault) &&
            stage_derive_memory(w->ctx.exprs, &w->model, &w->workload, &w->strategy, &w->block.memory, &w->stage, &fault);
 }
 

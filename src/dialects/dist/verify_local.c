@@ -40,6 +40,7 @@ static const struct {
     { "transformer.gelu", CLASS_NONLINEAR },
     { "transformer.swiglu", CLASS_NONLINEAR },
     { "transformer.residual_add", CLASS_SUM },
+    { "transformer.bias_add", CLASS_SUM },
     { "transformer.optimizer_step", CLASS_STEP },
 };
 
