@@ -180,7 +180,7 @@ static const struct stmt *check_ref(struct verifier *v, const struct stmt *s, co
     const char *field = f->place == PLACE_HEAD ? NULL : f->name, *near = near_text(v, ref);
     verify_error(v, s, field, name, "ir.reference.unknown", "%s is not declared in this %s", name, v->item->kind->name);
     if (near)
-        verify_note_legal(v, "did you mean %s%s?", ref_is_value(ref) ? "%" : "@", near);
+        verify_near(v, ref_is_value(ref) ? '%' : '@', name, near);
     return NULL;
 }
 
@@ -207,6 +207,7 @@ static void check_duplicate_words(struct verifier *v, const struct stmt *s, cons
                 bool value = sigil == '%' || ref_is_value(at[i]);
                 const char *word = sigil ? name_text(v->item, value ? '%' : '@', a) : context_text(v->ctx, a);
                 verify_error(v, s, f->place == PLACE_HEAD ? NULL : f->name, NULL, "ir.list.duplicate", "%s stands twice in `%s`", word, f->name);
+                verify_fix_duplicate(v, word);
                 break;
             }
 }
@@ -310,7 +311,10 @@ static void check_operation(struct verifier *v, const struct stmt *s, const stru
         verify_error(v, s, NULL, word, "ir.operation.layer", "`%s` can't stand in a %s", word, v->item->kind->name);
     else
         verify_error(v, s, NULL, word, "ir.operation.unknown", "no operation is called `%s`", word);
-    verify_note_legal(v, near ? "did you mean `%s`?" : "`bp-opt --show-ops` lists the operations", near);
+    if (near)
+        verify_near(v, 0, word, near);
+    else
+        verify_note_legal(v, "`bp-opt --show-ops` lists the operations");
     (void)f;
 }
 
@@ -486,7 +490,7 @@ static void check_lineage_sources(struct verifier *v, const struct stmt *s, cons
         const char *near = ref_is_value(ref) ? nearest_value(parent, ref_atom(ref)) : nearest_symbol(parent, ref_atom(ref));
         verify_error(v, s, "from", name, "ir.lineage.unknown", "%s is not declared in the parent %s", name, symbol_text(v->item, parent->name));
         if (near)
-            verify_note_legal(v, "did you mean %s%s?", ref_is_value(ref) ? "%" : "@", near);
+            verify_near(v, ref_is_value(ref) ? '%' : '@', name, near);
     }
 }
 

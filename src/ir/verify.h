@@ -31,6 +31,18 @@ void verify_note(struct verifier *v, const struct stmt *at, const char *field, c
     PRINTF_LIKE(5, 6);
 void verify_note_legal(struct verifier *v, const char *format, ...) PRINTF_LIKE(2, 3);   /* a note with no place of its own */
 
+/*
+ * "did you mean NEAR?": a note, and a fix where the newest diagnostic stands at FOUND. SIGIL is that of the name NEAR, or 0
+ * for a word.
+ */
+void verify_near(struct verifier *v, char sigil, const char *found, const char *near);
+
+/* Takes the second WORD out of the list at the newest diagnostic, with the comma before it. */
+void verify_fix_duplicate(struct verifier *v, const char *word);
+
+/* Where the newest diagnostic stands at a value that is declared there, its type should be TYPE. */
+void verify_fix_type(struct verifier *v, const char *type);
+
 /* "%x", "@task": the name of a statement for messages, quoted as the printer does. */
 const char *stmt_text(const struct item *it, const struct stmt *s);
 const char *value_text(const struct item *it, atom name);

@@ -34,6 +34,18 @@ void build_note(struct parser *p, const char *format, ...)
     diag_note(p->ctx->diags, (struct loc){ 0 }, "%s", text);
 }
 
+void build_fix(struct parser *p, struct span at, const char *text)
+{
+    diag_fix(p->ctx->diags, place(p, at), "%s", text);
+}
+
+void build_near(struct parser *p, struct span at, const char *near)
+{
+    build_note(p, "did you mean `%s`?", near);
+    if (is_sure_name(build_text(p, at), near))
+        build_fix(p, at, near);
+}
+
 const char *build_text(const struct parser *p, struct span at)
 {
     enum { LONGEST = 60 };
@@ -75,7 +87,7 @@ void build_unknown_statement(struct parser *p, struct span at)
     const char *near = build_near_statement(p, at);
     build_error(p, at, "syntax.statement.unknown", "`%s` is not a statement of %s", build_text(p, at), p->item->kind->name);
     if (near)
-        build_note(p, "did you mean `%s`?", near);
+        build_near(p, at, near);
     else
         build_note(p, "`bp-opt --show-ops` lists what it has");
 }
@@ -179,6 +191,7 @@ void build_schema(struct parser *p, struct span at)
     if (strcmp(build_text(p, at), known)) {
         build_error(p, at, "ir.schema.version", "%s schema %s is not known", k->name, build_text(p, at));
         build_note(p, "this bp-opt reads schema %s", known);
+        build_fix(p, at, known);
     }
 }
 
@@ -220,10 +233,12 @@ void build_by(struct parser *p, u64 pass, u64 revision, struct span at)
 void build_header(struct parser *p)
 {
     struct item *it = p->item;
-    if (!it->header.major)
-        build_error(p, (struct span){ p->name_at.end, p->name_at.end }, "ir.schema.missing",
-                    "the schema version is missing: write `%s %s schema %u.%u {`", it->kind->name,
+    if (!it->header.major) {
+        struct span at = { p->name_at.end, p->name_at.end };
+        build_error(p, at, "ir.schema.missing", "the schema version is missing: write `%s %s schema %u.%u {`", it->kind->name,
                     build_text(p, p->name_at), it->kind->major, it->kind->minor);
+        build_fix(p, at, arena_format(&p->ctx->diags->arena, " schema %u.%u", it->kind->major, it->kind->minor));
+    }
     p->n_pins = 0;
 }
 

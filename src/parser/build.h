@@ -142,6 +142,12 @@ void build_exhausted(struct parser *p, struct span at, const char *message);
 bool build_error(struct parser *p, struct span at, const char *code, const char *format, ...) PRINTF_LIKE(4, 5);
 void build_note(struct parser *p, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* What mends the newest error: TEXT instead of what stands AT. */
+void build_fix(struct parser *p, struct span at, const char *text);
+
+/* "did you mean NEAR?", as a note and a fix. */
+void build_near(struct parser *p, struct span at, const char *near);
+
 /* A word where a statement should begin; the note names the layer's nearest keyword. */
 void build_unknown_statement(struct parser *p, struct span at);
 const char *build_near_statement(const struct parser *p, struct span at);   /* or NULL */

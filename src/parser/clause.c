@@ -50,7 +50,7 @@ static bool unknown_clause(struct parser *p, const struct entity *e, const struc
     const char *owner = session ? p->item->kind->name : e->keyword[0] ? e->keyword : p->result ? "result" : build_text(p, p->stmt_at);
     build_error(p, at, "syntax.clause.unknown", "`%s` has no %s `%s`", owner, session ? "field" : "clause", word);
     if (near)
-        build_note(p, "did you mean `%s`?", near);
+        build_near(p, at, near);
     else
         build_note(p, "`bp-opt --show-ops` lists what it has");
     return true;
@@ -134,6 +134,16 @@ static bool value_missing(struct parser *p)
     return f && f->kind != FIELD_WORD && f->kind != FIELD_OPERATION && (f->kind != FIELD_ENUM || !enum_has(p, f->aux, v->value));
 }
 
+static void refuse_extra(struct parser *p, const struct tagged *extra, struct span last)
+{
+    u32 from = extra->at.begin;
+    while (from > p->clause_at.end && (p->src->text[from - 1] == ' ' || p->src->text[from - 1] == '\t'))
+        from--;
+    build_error(p, extra->at, "syntax.value.extra", "`%s` takes one value; `%s` is too much", build_text(p, p->clause_at),
+                build_text(p, extra->at));
+    build_fix(p, (struct span){ from, last.end }, "");
+}
+
 void build_clause_end(struct parser *p, struct span at)
 {
     struct span end = p->n > p->clause_mark ? p->stream[p->n - 1].at : p->clause_at;
@@ -151,8 +161,7 @@ void build_clause_end(struct parser *p, struct span at)
     if (!ok)
         p->refused = end.end;
     else if (ok && v->tag != TAG_END)
-        build_error(p, v->at, "syntax.value.extra", "`%s` takes one value; `%s` is too much", build_text(p, p->clause_at),
-                    build_text(p, v->at));
+        refuse_extra(p, v, end);
     p->n = p->clause_mark;
     (void)at;
 }
@@ -200,7 +209,10 @@ void build_type(struct parser *p, u64 element, struct span element_at, struct sp
     if (!t.element) {
         const char *near = nearest_name(build_text(p, element_at), known, COUNT(known));
         build_error(p, element_at, "type.element", "`%s` is not an element type", build_text(p, element_at));
-        build_note(p, near ? "did you mean `%s`?" : "legal are f64 f32 f16 bf16 f8E4M3FN f8E5M2 i64 i32 i8 i4 i1 ui8", near);
+        if (near)
+            build_near(p, element_at, near);
+        else
+            build_note(p, "legal are f64 f32 f16 bf16 f8E4M3FN f8E5M2 i64 i32 i8 i4 i1 ui8");
         t.element = ELEMENT_F16;
     }
     if (p->n_layout && p->n_layout < t.rank)

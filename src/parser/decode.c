@@ -52,7 +52,7 @@ int decode_word(struct parser *p, const struct enumeration *e, const struct tagg
     out_char(&o, '\0');
     build_error(p, at->at, "syntax.value.word", "`%s` is not one of %s", at->tag == TAG_END ? "" : build_text(p, at->at), o.data);
     if (near)
-        build_note(p, "did you mean `%s`?", near);
+        build_near(p, at->at, near);
     out_free(&o);
     return -1;
 }
@@ -67,11 +67,21 @@ static bool decode_enum(struct parser *p, struct stmt *s, const struct field *f,
     return true;
 }
 
+static bool refuse_bool(struct parser *p, const struct field *f, const struct tagged *at)
+{
+    static const char *const words[] = { "true", "false" };
+    const char *near = is_word(at) ? nearest_name(build_text(p, at->at), words, COUNT(words)) : NULL;
+    decode_wrong(p, f, at, "true or false");
+    if (near)
+        build_near(p, at->at, near);
+    return false;
+}
+
 static bool decode_bool(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at)
 {
     bool yes = (*at)->tag == TAG_WORD && intern_is(&p->ctx->names, (atom)(*at)->value, "true");
     if (!yes && !((*at)->tag == TAG_WORD && intern_is(&p->ctx->names, (atom)(*at)->value, "false")))
-        return decode_wrong(p, f, *at, "true or false");
+        return refuse_bool(p, f, *at);
     field_set(s, f, yes);
     ++*at;
     return true;

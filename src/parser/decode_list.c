@@ -127,6 +127,13 @@ static bool read_rank(struct parser *p, const struct field *f, const struct tagg
     return true;
 }
 
+static bool refuse_range(struct parser *p, const struct tagged *from, const struct tagged *to, u32 first, u32 last)
+{
+    build_error(p, from->at, "syntax.ranks.order", "the range %u..%u runs backwards", first, last);
+    build_fix(p, (struct span){ from->at.begin, to->at.end }, arena_format(&p->ctx->diags->arena, "%u..%u", last, first));
+    return false;
+}
+
 static bool rank_element(struct parser *p, const struct field *f, const struct tagged **at)
 {
     u32 first = 0, last;
@@ -143,7 +150,7 @@ static bool rank_element(struct parser *p, const struct field *f, const struct t
         *at += 2;
     }
     if (last < first)
-        return build_error(p, from->at, "syntax.ranks.order", "the range %u..%u runs backwards", first, last);
+        return refuse_range(p, from, *at - 1, first, last);
     put(p, first);
     put(p, last);
     return true;
@@ -263,7 +270,7 @@ static bool fact_element(struct parser *p, struct stmt *s, const struct field *g
         const char *near = nearest_name(build_text(p, (*at)->at), names, n);
         build_error(p, (*at)->at, "syntax.fact.unknown", "`%s` has no fact `%s`", group_name(p, s, group), build_text(p, (*at)->at));
         if (near)
-            build_note(p, "did you mean `%s`?", near);
+            build_near(p, (*at)->at, near);
         return false;
     }
     if (*seen >> (f - facts) & 1)

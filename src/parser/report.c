@@ -1,8 +1,11 @@
+#define _GNU_SOURCE
 /* Syntax errors in words: what was found, what could stand there, and the nearest spelling. */
 #include "parser/build.h"
 
 #include "ir/verify.h"
 #include "lexer/text.h"
+
+#include <stdlib.h>
 
 /* What could stand there, in the words of a message. */
 struct expected {
@@ -176,6 +179,17 @@ static void note_stray(struct parser *p, struct span at)
     diag_fix(p->ctx->diags, brace, "%s", "");
 }
 
+/* The one thing that can stand behind what was read is a bracket that closes, or an item's brace. */
+static void fix_unclosed(struct parser *p, const struct expected *e, bool ends)
+{
+    u32 end = p->lexer.previous_end;
+    const char *only = e->n == 1 ? quoted_text(p, e->names[0]) : NULL;
+    if (ends && p->item && p->item->body && p->lexer.nesting == 1)
+        build_fix(p, (struct span){ end, end }, "\n}");
+    else if (only && strchr(")]}>", *only))
+        build_fix(p, (struct span){ end, end }, only);
+}
+
 static void report_unexpected(struct parser *p, struct span at, const char *const *names, int n)
 {
     struct expected e = { 0 };
@@ -193,13 +207,83 @@ static void report_unexpected(struct parser *p, struct span at, const char *cons
     if (new_line_between(p, end, at.begin) && !(e.statement && !item && !e.clause) && !at_end && p->item)
         shown = (struct span){ end, end };      /* something is missing at the line's end */
     build_error(p, shown, "syntax.expected", "expected %s, found %s", e.n ? list : "something else", found);
+    if (!near)
+        fix_unclosed(p, &e, at_end || item);
     if (p->item && (at_end || item))
         note_unclosed(p);
     else if (!p->item)
         note_stray(p, at);
     if (near && !(p->item && (at_end || item)))
-        build_note(p, "did you mean `%s`?", near);
+        build_near(p, at, near);
 }
+
+/* ---- Mends of what the lexer refused ---- */
+
+/* Digits with too many `_`, hexadecimal, or a point without a digit before it. */
+static void fix_number(struct parser *p, struct span at)
+{
+    char text[64];
+    size_t n = 0;
+    const char *from = p->src->text + at.begin, *to = p->src->text + at.end;
+    bool hex = to - from > 2 && to - from <= 18 && from[0] == '0' && (from[1] == 'x' || from[1] == 'X');
+    if ((size_t)(to - from) >= sizeof text - 1)
+        return;
+    if (hex && strspn(from + 2, "0123456789abcdefABCDEF") == (size_t)(to - from - 2)) {
+        build_fix(p, at, arena_format(&p->ctx->diags->arena, "%llu", strtoull(from, NULL, 16)));
+        return;
+    }
+    if (*from == '.')
+        text[n++] = '0';
+    for (const char *c = from; c < to; c++)
+        if (*c != '_' && !(*c >= '0' && *c <= '9') && !(*c == '.' && c == from && to - from > 1))
+            return;
+        else if (*c != '_' || (c > from && c + 1 < to && c[1] != '_'))
+            text[n++] = *c;
+    text[n] = '\0';
+    if (n)
+        build_fix(p, at, arena_copy(&p->ctx->diags->arena, text, n));
+}
+
+/* Thirty-two digits in capitals. */
+static void fix_digest(struct parser *p, struct span at)
+{
+    enum { PREFIX = 7 };
+    struct digest d;
+    char *text = arena_copy(&p->ctx->diags->arena, p->src->text + at.begin, at.end - at.begin);
+    for (char *c = text; *c; c++)
+        if (*c >= 'A' && *c <= 'F')
+            *c = (char)(*c + 32);
+    if (at.end - at.begin == PREFIX + DIGEST_HEX && digest_parse(text + PREFIX, DIGEST_HEX, &d))
+        build_fix(p, at, text);
+}
+
+/* A comment between slashes and stars that ends with its line. */
+static void fix_comment(struct parser *p, struct span at)
+{
+    u32 line_end = source_line_end(p->src, at.begin), end = line_end;
+    while (end > at.begin && strchr(" \t\r", p->src->text[end - 1]))
+        end--;
+    if (end < at.begin + 4 || memcmp(p->src->text + end - 2, "*/", 2) || memmem(p->src->text + at.begin, end - 2 - at.begin, "*/", 2))
+        return;
+    u32 close = end - 2;
+    while (close > at.begin + 2 && p->src->text[close - 1] == ' ')
+        close--;
+    build_fix(p, (struct span){ at.begin, at.begin + 2 }, "//");
+    build_fix(p, (struct span){ close, end }, "");
+}
+
+static void fix_token(struct parser *p, struct span at)
+{
+    const char *code = p->lexer.fault_code;
+    if (!strcmp(code, "syntax.number.form"))
+        fix_number(p, at);
+    else if (!strcmp(code, "syntax.digest.form"))
+        fix_digest(p, at);
+    else if (!strcmp(code, "syntax.comment.form"))
+        fix_comment(p, at);
+}
+
+/* ---- The error ---- */
 
 /* What a head field begins with. */
 static bool fits(const struct field *f, char first)
@@ -243,9 +327,10 @@ void report_syntax_error(struct parser *p, struct span at, bool invalid, const c
     build_head_words(p);
     bool behind = p->refused && p->refused == p->lexer.previous_end && !new_line_between(p, p->refused, at.begin);
     bool follows = behind || (p->in_refused && !text_begins_item(p->ctx, p->src, at.begin));
-    if (invalid)
+    if (invalid) {
         build_error(p, at, p->lexer.fault_code, "%s", p->lexer.fault);
-    else if (unfinished && !p->in_refused && p->refused != p->lexer.previous_end)
+        fix_token(p, at);
+    } else if (unfinished && !p->in_refused && p->refused != p->lexer.previous_end)
         build_unfinished(p, p->lexer.before_end, (struct span){ p->lexer.previous_begin, p->lexer.previous_end });
     else if (!unfinished && !follows)
         report_unexpected(p, at, expected, n);

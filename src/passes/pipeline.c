@@ -116,6 +116,8 @@ static void check_pass(struct reader *r, const char *name, struct loc at, struct
     const char *near = nearest_name(name, names, n);
     r->good = diag_error(r->ctx->diags, at, "pass.pipeline.pass", "no pass is called `%s`", name);
     diag_note(r->ctx->diags, (struct loc){ 0 }, near ? "did you mean `%s`?" : "`bp-opt --list-passes` lists them", near);
+    if (near)
+        diag_fix_found(r->ctx->diags, name, "%s", near);
 }
 
 /* `strategy` or `strategy.tensor`, of a binding that the pass needs. */

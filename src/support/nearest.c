@@ -42,6 +42,12 @@ static bool same_folded(const char *a, const char *b)
     return *a == *b;
 }
 
+bool is_sure_name(const char *name, const char *near)
+{
+    enum { SHORT = 3 };
+    return same_folded(name, near) || strlen(name) >= SHORT;
+}
+
 const char *nearest_name(const char *name, const char *const *names, size_t n)
 {
     size_t length = strlen(name);

@@ -3,6 +3,7 @@
 #include "dialects/registry.h"
 
 #include "diff.h"
+#include "fix.h"
 #include "host_report.h"
 #include "messages.h"
 #include "parts.h"
@@ -29,6 +30,7 @@ static const struct {
     enum status (*run)(struct driver *d);
 } modes[] = {
     { OPT_DIFF, diff_run },
+    { OPT_FIX, fix_run },
     { OPT_REPLAY, replay_run },
     { OPTIONS, run },
 };

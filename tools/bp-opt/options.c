@@ -183,7 +183,10 @@ static bool check_pairs(const struct options *o)
     static const struct {
         enum option a, b;
     } pairs[] = {
-        { OPT_PASS_PIPELINE, OPT_PASS },        { OPT_DIGEST, OPT_SUMMARY },         { OPT_CANONICAL, OPT_PRINT_LOCATIONS },
+        { OPT_PASS_PIPELINE, OPT_PASS },        { OPT_FIX, OPT_DIFF },               { OPT_FIX, OPT_DIGEST },
+        { OPT_FIX, OPT_SUMMARY },               { OPT_FIX, OPT_CANONICAL },          { OPT_FIX, OPT_VERIFY_DIAGNOSTICS },
+        { OPT_FIX, OPT_SPLIT_INPUT_FILE },      { OPT_FIX, OPT_VERIFY_ONLY },        { OPT_FIX, OPT_EMIT },
+               { OPT_DIGEST, OPT_SUMMARY },         { OPT_CANONICAL, OPT_PRINT_LOCATIONS },
         { OPT_CANONICAL, OPT_EMIT },            { OPT_PRINT_LOCATIONS, OPT_EMIT },   { OPT_VERIFY_ONLY, OPT_OUTPUT },
         { OPT_VERIFY_ONLY, OPT_CANONICAL },     { OPT_VERIFY_ONLY, OPT_EMIT },       { OPT_VERIFY_ONLY, OPT_DIGEST },
         { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS }, { OPT_CHECKPOINT_DIR, OPT_VERIFY_DIAGNOSTICS },
@@ -208,6 +211,8 @@ static bool check_pairs(const struct options *o)
     }
     if (o->second && !o->on[OPT_DIFF])
         return usage_error("one input at a time: '%s' and '%s'", o->input, o->second);
+    if (o->on[OPT_FIX] && options_have_passes(o))
+        return usage_error("--fix mends the input: run the passes on what it prints");
     if (o->on[OPT_DIFF] && options_have_passes(o))
         return usage_error("--diff compares files as they are: run the passes first");
     if (o->on[OPT_DIFF] && !o->second && !o->on[OPT_ITEM])

@@ -35,7 +35,7 @@ static void check_collective(struct plan *p, const struct concrete_command *c)
     const char *word = context_text(p->v->ctx, c->operation), *near = nearest_name(word, collectives, COUNT(collectives));
     verify_error(p->v, &c->s, NULL, word, "concrete.operation.collective", "`%s` is no collective", word);
     if (near)
-        verify_note_legal(p->v, "did you mean `%s`?", near);
+        verify_near(p->v, 0, word, near);
     else
         verify_note_legal(p->v, "collectives are all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, and a library's, as `nccl.all_reduce`");
 }

@@ -97,7 +97,7 @@ static void check_waits(struct plan *p, u32 c)
         const char *name = symbol_text(p->it, token), *near = nearest_token(p, token);
         verify_error(p->v, &command->s, "wait", name, "concrete.token.unsignalled", "%s waits for %s, which nobody signals", command_text(p, c), name);
         if (near)
-            verify_note_legal(p->v, "did you mean @%s?", near);
+            verify_near(p->v, '@', name, near);
         else
             verify_note_legal(p->v, "let a command signal it: `signal %s`", name);
     }

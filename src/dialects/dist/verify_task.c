@@ -135,7 +135,7 @@ static bool check_operation(struct dist_checker *c, const struct dist_task *t)
         names[i] = dist_collective_enum.words[i].text;
     near = nearest_name(name, names, DIST_FORM_LOCAL);
     if (near)
-        verify_note_legal(c->v, "did you mean `%s`?", near);
+        verify_near(c->v, 0, name, near);
     verify_note_legal(c->v, "legal are all_reduce, reduce_scatter, all_gather, all_to_all and broadcast");
     return false;
 }
@@ -175,7 +175,7 @@ static bool check_over(struct dist_checker *c, const struct dist_task *t)
         good =
             verify_error(c->v, &t->s, "over", name, "dist.collective.axis_unknown", "the mesh has no axis `%s`", name);
         if (near)
-            verify_note_legal(c->v, "did you mean `%s`?", near);
+            verify_near(c->v, 0, name, near);
         verify_note(c->v, &c->mesh->s, NULL, NULL, "it has the axes %s", dist_axes_text(c, UINT64_MAX));
     }
     return good;

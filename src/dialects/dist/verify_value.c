@@ -27,7 +27,7 @@ static bool check_axes(struct dist_checker *c, const struct dist_value *value, s
                                 name);
             near = dist_axis_nearest(c, list.axes[i]);
             if (near)
-                verify_note_legal(c->v, "did you mean `%s`?", near);
+                verify_near(c->v, 0, name, near);
             verify_note(c->v, &c->mesh->s, NULL, NULL, "it has the axes %s", dist_axes_text(c, UINT64_MAX));
         } else {
             good = verify_error(c->v, &value->s, field, name, "dist.sharding.axis_reuse",

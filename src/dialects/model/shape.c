@@ -151,6 +151,7 @@ bool model_shape_refuse_result(struct model_shape *s, u32 i, const struct type *
     model_shape_refuse(s, s->out[i], "model.shape.result", "%s of (%s) makes %s, and not %s", s->row->name,
                        operands_text(s), legal, model_shape_value(s, s->out[i]));
     verify_note_legal(s->c->v, "legal is `%s : %s`", value_text(s->c->it, s->out[i]), legal);
+    verify_fix_type(s->c->v, legal);
     return false;
 }
 

@@ -23,7 +23,7 @@ static void check_collective_name(struct plan *p, const struct portable_task *t)
     const char *word = context_text(p->v->ctx, t->operation), *near = nearest_name(word, collectives, COUNT(collectives));
     verify_error(p->v, &t->s, NULL, word, "portable.operation.collective", "`%s` is no collective", word);
     if (near)
-        verify_note_legal(p->v, "did you mean `%s`?", near);
+        verify_near(p->v, 0, word, near);
     else
         verify_note_legal(p->v, "collectives are all_reduce, reduce_scatter, all_gather, all_to_all and broadcast");
 }

@@ -60,7 +60,7 @@ static void note_words(struct verifier *v, const char *word, const char *const *
     for (u32 i = 1; i < n; i++)
         text = arena_format(&v->scratch, "%s, %s", text, words[i]);
     if (near)
-        verify_note_legal(v, "did you mean `%s`?", near);
+        verify_near(v, 0, word, near);
     else
         verify_note_legal(v, "legal are %s", text);
 }
