@@ -11,10 +11,11 @@ enum use { FIRST, AGAIN, STEP_OF, USES };
 enum { FACTS = 3 };         /* operations, read, write */
 
 enum when {
-    TRAINING = 1, SPLIT_ = 2, PARALLEL = 4, STEP_ = 8, NORM_LAYER = 16, NORM_RMS = 32, MLP_GELU = 64, MLP_SWIGLU = 128, TURNED = 256,
+    TRAINING = 1, SPLIT_ = 2, PARALLEL = 4, STEP_ = 8, NORM_LAYER = 16, NORM_RMS = 32, MLP_GELU = 64, MLP_SWIGLU = 128, TURNED = 256, BIASED = 512,
     SPLIT = TRAINING | SPLIT_, TRAINING_PARALLEL = TRAINING | PARALLEL,
     STEP = STEP_, STEP_PARALLEL = STEP_ | PARALLEL, STEP_LAYER_NORM = STEP_ | NORM_LAYER, STEP_RMS_NORM = STEP_ | NORM_RMS,
     STEP_GELU = STEP_ | MLP_GELU, STEP_SWIGLU = STEP_ | MLP_SWIGLU, STEP_ROTARY = STEP_ | TURNED,
+    STEP_BIAS = STEP_ | BIASED, STEP_BIAS_GELU = STEP_BIAS | MLP_GELU, STEP_BIAS_SWIGLU = STEP_BIAS | MLP_SWIGLU,
 };
 
 static const struct term {
@@ -54,7 +55,7 @@ static const char *const fact_words[FACTS] = { "operations", "read", "write" };
 static u32 conditions(const struct block *b)
 {
     return (b->training ? TRAINING : STEP_) | (b->split ? SPLIT_ : 0) | (b->ranks > 1 ? PARALLEL : 0) | (b->rms_norm ? NORM_RMS : NORM_LAYER) |
-           (b->swiglu ? MLP_SWIGLU : MLP_GELU) | (b->rotary ? TURNED : 0);
+           (b->swiglu ? MLP_SWIGLU : MLP_GELU) | (b->rotary ? TURNED : 0) | (b->bias ? BIASED : 0);
 }
 
 static bool term_holds(const struct terms *t, const struct term *term)
@@ -327,11 +328,11 @@ static bool check_counts(struct terms *t)
 /* 24bsh^2 + 4bs^2h with attention width, width of keys and values, and feed-forward width apart from h. */
 static bool check_products(struct terms *t)
 {
-    static const char *const forms[] = { "4p+4k+4m+4q", "4p+4k+4m+8q", "4p+4k+4m", "4p+4k+4m+i+2j+g+2o" };
+    static const char *const forms[] = { "4p+4k+4m+4q", "4p+4k+4m+8q", "4p+4k+4m", "4p+4k+4m" };
     bool good = true;
     for (int p = 0; p <= INFERENCE; p++) {
         const struct context *ctx = t->b->it->ctx;
-        const char *form = p == INFERENCE && t->b->swiglu ? "4p+4k+6m+i+2j+2g+2o" : forms[p];
+        const char *form = p == INFERENCE && t->b->swiglu ? "4p+4k+6m" : forms[p];
         struct amount want;
         if (!has_phase(t, (enum phase)p, FIRST))
             continue;

@@ -22,7 +22,7 @@ struct expected {
     u128 facts[DIST_WORK];      /* operations, bytes read, bytes written, message */
 };
 
-enum { MOST_TASKS = 16 };
+enum { MOST_TASKS = 20 };
 
 struct proof {
     const struct pass_run *r;
@@ -54,11 +54,17 @@ static void expect(struct proof *p, const char *layer, const char *operation, u1
     p->weights += p->e * weights;
 }
 
-/* A product of the new tokens, IN wide, to OUT columns, each with a bias if the model has them. */
+/* A product of the new tokens, IN wide, to OUT columns. */
 static void expect_product(struct proof *p, const char *layer, u128 in, u128 out)
 {
-    u128 bias = p->m.bias ? out : 0;
-    expect(p, layer, "transformer.linear", p->rows * (2 * in * out + bias), p->rows * in, in * out + bias, p->rows * out);
+    expect(p, layer, "transformer.linear", p->rows * 2 * in * out, p->rows * in, in * out, p->rows * out);
+}
+
+/* A bias is added in place to COLUMNS: only it is read. */
+static void expect_bias(struct proof *p, const char *layer, u128 columns)
+{
+    if (p->m.bias)
+        expect(p, layer, "transformer.bias_add", p->rows * columns, 0, columns, 0);
 }
 
 static void expect_norm(struct proof *p, const char *layer)
@@ -69,12 +75,13 @@ static void expect_norm(struct proof *p, const char *layer)
            (rms ? 1 : 2) * p->hidden, boundary);
 }
 
-/* The sum over the ranks of what they have made of their heads or columns, and its addition to the input. */
-static void expect_end(struct proof *p, const char *sum, const char *residual)
+/* The sum over the ranks of what they have made of their heads or columns, its bias, and its addition to the input. */
+static void expect_end(struct proof *p, const char *sum, const char *bias, const char *residual)
 {
     u128 boundary = p->rows * p->hidden;
     if (p->s.tensor > 1)
         p->tasks[p->n++] = (struct expected){ sum, "all_reduce", { 0, 0, 0, p->e * boundary } };
+    expect_bias(p, bias, p->hidden);
     expect(p, residual, "transformer.residual_add", boundary, 2 * boundary, 0, boundary);
 }
 
@@ -84,13 +91,14 @@ static void expect_attention(struct proof *p)
     u128 seen = (u128)p->step.batch * p->step.context * p->kv;
     expect_norm(p, "attention.input_norm");
     expect_product(p, "attention.qkv", p->hidden, p->width + 2 * p->kv);
+    expect_bias(p, "attention.qkv_bias", p->width + 2 * p->kv);
     if (p->m.rotary)
         expect(p, "attention.rope", "transformer.rope", 6 * turned, turned, 0, turned);
     expect(p, "attention.kv_cache", "transformer.kv_cache_write", 0, 2 * p->rows * p->kv, 0, 2 * p->rows * p->kv);
     expect(p, "attention.core", "transformer.attention", p->step.batch * heads * p->pairs * (4 * (u128)p->m.head_size + 5),
            p->rows * p->width + 2 * seen, 0, p->rows * p->width);
     expect_product(p, "attention.output", p->width, p->hidden);
-    expect_end(p, "attention.output", "attention.residual");
+    expect_end(p, "attention.output", "attention.output_bias", "attention.residual");
 }
 
 static void expect_mlp(struct proof *p)
@@ -101,9 +109,10 @@ static void expect_mlp(struct proof *p)
     if (gated)
         expect_product(p, "mlp.gate", p->hidden, p->inner);
     expect_product(p, "mlp.up", p->hidden, p->inner);
+    expect_bias(p, "mlp.up_bias", (gated ? 2 : 1) * p->inner);
     expect(p, "mlp.activation", gated ? "transformer.swiglu" : "transformer.gelu", (gated ? 6 : 8) * inner, (gated ? 2 : 1) * inner, 0, inner);
     expect_product(p, "mlp.down", p->inner, p->hidden);
-    expect_end(p, "mlp.down", "mlp.residual");
+    expect_end(p, "mlp.down", "mlp.down_bias", "mlp.residual");
 }
 
 static void fill(struct proof *p)

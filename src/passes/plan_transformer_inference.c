@@ -137,10 +137,11 @@ static bool is_operation(const struct derivation *d, const struct dist_task *t, 
     return intern_is(&d->r->ctx->names, t->operation, name);
 }
 
-/* Products and norms; neither the cache nor the core of attention. */
+/* Products, biases and norms; neither the cache nor the core of attention. */
 static bool has_weights(const struct derivation *d, const struct dist_task *t)
 {
-    return is_operation(d, t, "transformer.linear") || is_operation(d, t, "transformer.layer_norm") || is_operation(d, t, "transformer.rms_norm");
+    return is_operation(d, t, "transformer.linear") || is_operation(d, t, "transformer.bias_add") ||
+           is_operation(d, t, "transformer.layer_norm") || is_operation(d, t, "transformer.rms_norm");
 }
 
 static u32 implementation_of(struct derivation *d, const struct dist_task *t)

@@ -170,11 +170,11 @@ static bool prove_values(const struct proof *p, u32 out, u32 in, bool more)
     return list_n(p->out, out) == n + more && !memcmp(have, list_at(p->in, in), n * sizeof *have) && (!more || is(p, have[n], "weights"));
 }
 
-/* Products and norms read weights. */
+/* Products, biases and norms read weights. */
 static bool reads_weights(const struct proof *p, const struct dist_task *t)
 {
-    return p->memory->weights && (is(p, t->operation, "transformer.linear") || is(p, t->operation, "transformer.layer_norm") ||
-                                  is(p, t->operation, "transformer.rms_norm"));
+    return p->memory->weights && (is(p, t->operation, "transformer.linear") || is(p, t->operation, "transformer.bias_add") ||
+                                  is(p, t->operation, "transformer.layer_norm") || is(p, t->operation, "transformer.rms_norm"));
 }
 
 /* The workspace is written first and read last; what saves the cache only reads it; all else does both. */

@@ -238,12 +238,17 @@ START_TEST(biases_add_one_addition_and_one_weight_a_column)
 {
     struct transformer_model m = fixture;
     prefill(m, 3, 64, 2);
-    u64 without = block.memory.weights, operations = work("attention.qkv.prefill")->operations;
+    u64 without = block.memory.weights, operations = block.total.operations, n = block.n;
     m.bias = true;
     prefill(m, 3, 64, 2);
     ck_assert_uint_eq(block.memory.weights, without + 2 * (96 + 64 + 128 + 64));
-    ck_assert_uint_eq(work("attention.qkv.prefill")->operations, operations + 192 * 96);
-    ck_assert_uint_eq(work("mlp.down.prefill")->operations, 3145728 + 192 * 64);
+    ck_assert_uint_eq(block.total.operations, operations + 192 * (96 + 64 + 128 + 64));
+    ck_assert_uint_eq(block.n, n + 4);
+    moves("attention.qkv_bias.prefill", 192 * 96, 2 * 96, 0);
+    moves("attention.output_bias.prefill", 192 * 64, 2 * 64, 0);
+    m.mlp = MLP_SWIGLU;
+    prefill(m, 3, 64, 2);
+    moves("mlp.up_bias.prefill", 192 * 256, 2 * 256, 0);
 }
 END_TEST
 
