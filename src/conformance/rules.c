@@ -53,6 +53,9 @@ const struct rule check_rules[] = {
     { "check.work_conservation.recompute", "What is done again is what the strategy says, and the work of the first time. Correct the work, add or remove the task." },
     { "check.work_conservation.products", "Products do 24bsh^2 + 4bs^2h operations in the forward pass, and what follows in the others. Correct the operation that "
       "is not a product, or is." },
+    { "check.work_conservation.product", "A rank does its share of a product's 2MNK operations: those divided by the axes that split M, N or K. Write that number." },
+    { "check.work_conservation.model", "What is from an operation of the model does its work once: products 2MNK in all, other operations its elements. Make types or "
+      "lineage agree." },
     { "check.work_conservation.scale", "A block's sizes are the model's and the workload's. Write those." },
     { "check.work_conservation.memory", "A block's memory follows from the model's sizes and the strategy. Write what the message says, for one rank." },
 };

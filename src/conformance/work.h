@@ -42,8 +42,11 @@ bool block_read(struct block *b, struct check *c, const char **why);
 bool block_sum(struct block *b, const char *sum, struct amount *out);
 const char *block_letter_text(char letter);
 
-/* A is what B is: the same number or polynomial, or the same where every symbol is a multiple of what it must be. */
-bool block_same(const struct block *b, qty x, qty y);
+/*
+ * X is what Y is: the same number or polynomial, or the same number where every symbol of a dist program of so many RANKS is
+ * a legal one.
+ */
+bool work_same(const struct item *it, u64 ranks, qty x, qty y);
 
 /* OUT = A*N, or OUT = A + B; false: reported at S. */
 bool work_times(struct check *c, const struct stmt *s, qty a, u64 n, qty *out);

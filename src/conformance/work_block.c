@@ -52,7 +52,8 @@ bool block_sum(struct block *b, const char *sum, struct amount *out)
 }
 
 struct point {
-    const struct block *b;
+    const struct item *it;
+    u64 ranks;
     struct qty_binding *at;
     u32 n;
 };
@@ -61,20 +62,20 @@ struct point {
 static void bind_symbol(void *state, atom symbol)
 {
     struct point *p = state;
-    const struct dist_symbol *s = (const struct dist_symbol *)item_dollar(p->b->it, symbol);
+    const struct dist_symbol *s = (const struct dist_symbol *)item_dollar(p->it, symbol);
     u64 multiple = s && s->multiple_of && s->multiple_of < UINT32_MAX ? s->multiple_of : 1;
     for (u32 i = 0; i < p->n; i++)
         if (p->at[i].symbol == symbol)
             return;
     if (p->n < 64)
-        p->at[p->n++] = (struct qty_binding){ symbol, qty_number(p->b->it->ctx->exprs, (u128)multiple * p->b->ranks * 12) };
+        p->at[p->n++] = (struct qty_binding){ symbol, qty_number(p->it->ctx->exprs, (u128)multiple * p->ranks * 12) };
 }
 
-bool block_same(const struct block *b, qty x, qty y)
+bool work_same(const struct item *it, u64 ranks, qty x, qty y)
 {
-    struct exprs *e = b->it->ctx->exprs;
+    struct exprs *e = it->ctx->exprs;
     struct qty_binding at[64];
-    struct point p = { b, at, 0 };
+    struct point p = { it, ranks, at, 0 };
     u128 m, n;
     if (x == y || (qty_is_small(x) && qty_is_small(y)))
         return x == y;

@@ -78,7 +78,7 @@ static bool check_memory_fact(struct facts *f, const char *fact, qty one, const 
     if (!work_times(f->b->c, &f->b->memory->s, one, f->b->ranks, &have))
         return false;
     f->checked++;
-    return block_same(f->b, have, want) || refuse_memory(f, fact, have, form, want);
+    return work_same(f->b->it, f->b->ranks, have, want) || refuse_memory(f, fact, have, form, want);
 }
 
 static bool parameters(struct block *b, qty *out)

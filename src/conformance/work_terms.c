@@ -270,7 +270,7 @@ static bool check_task(struct terms *t, const struct dist_task *task)
         if (!work_times(t->b->c, &task->s, task->work[k], n, &have) ||
             !work_add(t->b->c, &task->s, t->done[task->phase][k], have, &t->done[task->phase][k]))
             return false;
-        if (!block_same(t->b, have, tally->facts[k].all))
+        if (!work_same(t->b->it, t->b->ranks, have, tally->facts[k].all))
             good = refuse_fact(t, task, term, use, k, n, have, tally->facts[k].all);
         if (!k && use == FIRST && !add_product(t, task, term, have))
             return false;
@@ -339,7 +339,7 @@ static bool check_products(struct terms *t)
         if (!block_sum(t->b, form, &want) || !work_times(t->b->c, NULL, want.all, t->blocks, &want.all))
             return false;
         const char *is = qty_text(ctx, t->products[p]);
-        if (block_same(t->b, t->products[p], want.all)) {
+        if (work_same(t->b->it, t->b->ranks, t->products[p], want.all)) {
             check_proved(t->b->c, "products in phase %s over %llu ranks: %s operations = `%s`", phase_word((enum phase)p, FIRST),
                          (unsigned long long)t->b->ranks, is, form);
             continue;
