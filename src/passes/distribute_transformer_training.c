@@ -3,12 +3,11 @@
  * at the block's boundary only; collectives have no operands; every task runs after the one above it.
  */
 #include "dialects/dist/dist.h"
+#include "passes/decoder.h"
 #include "passes/emit.h"
 #include "passes/passes.h"
-#include "passes/spec.h"
 #include "passes/training_report.h"
 #include "transformer/block.h"
-#include "transformer/contract.h"
 
 #include "ir/sharding.h"
 #include "ir/verify.h"
@@ -28,59 +27,16 @@ struct derivation {
 
 /* ---- What the pass takes ---- */
 
-struct report_state {
-    struct pass_run *r;
-    const struct model_op *op;
-};
-
-static void report_finding(void *state, const struct contract_finding *f)
-{
-    struct report_state *c = state;
-    struct pass_run *r = c->r;
-    const struct item *it = f->item == CONTRACT_MODEL ? r->input : r->session.items[f->item == CONTRACT_WORKLOAD ? BIND_WORKLOAD : BIND_STRATEGY];
-    const struct stmt *s = f->item == CONTRACT_MODEL ? &c->op->s : it->stmts[0];
-    struct loc at = r->ctx->locate ? r->ctx->locate(it, s, f->field, NULL) : (struct loc){ 0 };
-    if (f->severity == SEVERITY_ERROR)
-        diag_error(r->ctx->diags, at, f->rule->code, "%s", f->message);
-    else
-        diag_warning(r->ctx->diags, at, f->rule->code, "%s", f->message);
-    if (!at.src)
-        diag_context(r->ctx->diags, "%s", symbol_text(it, it->name));
-    if (f->note)
-        diag_note(r->ctx->diags, (struct loc){ 0 }, "%s", f->note);
-}
-
-/* A dimension of the model's boundary: a symbol takes the session's number, a number must be it. */
-static bool check_dimension(struct derivation *d, const struct model_value *v, const struct type *t, u32 i, u64 size, const char *what)
-{
-    u128 n;
-    if (!qty_value(d->r->ctx->exprs, t->dims[i], &n) || n == size)
-        return true;
-    return pass_error(d->r, d->r->input, &v->s, NULL, context_text(d->r->ctx, v->s.name), "pass.boundary.shape",
-                      "dimension %u of %s is %s, but the %s is %llu", i, stmt_text(d->r->input, &v->s), qty_text(d->r->ctx, t->dims[i]),
-                      what, (unsigned long long)size);
-}
-
-static bool check_boundary(struct derivation *d, atom name)
+static bool check_boundary(const struct derivation *d, const struct decoder *w)
 {
     const struct item *in = d->r->input;
-    const struct model_value *v = (const struct model_value *)item_value(in, name);
-    const struct type *t = type_get(in->ctx->types, v->type);
-    const struct session_workload *w = spec_workload_of(d->r->session.items[BIND_WORKLOAD]);
-    if (t->rank != 3)
-        return pass_error(d->r, in, &v->s, NULL, context_text(in->ctx, name), "pass.boundary.shape",
-                          "%s has %u dimensions; a decoder's boundary has 3: microbatch, sequence, hidden", stmt_text(in, &v->s), t->rank);
-    bool good = check_dimension(d, v, t, 0, d->workload.microbatch, "workload's microbatch");
-    good = check_dimension(d, v, t, 1, d->model.sequence, "operation's sequence") && good;
-    good = check_dimension(d, v, t, 2, d->model.hidden, "operation's hidden") && good;
-    if (t->element == spec_dtype_element(w->dtype))
-        return good;
-    pass_error(d->r, in, &v->s, NULL, context_text(in->ctx, name), "pass.boundary.dtype", "%s has elements of %s, but the workload %s asks for %s",
-               stmt_text(in, &v->s), element_name((enum element)t->element), symbol_text(in, d->r->session.items[BIND_WORKLOAD]->name),
-               session_dtype_enum.words[w->dtype].text);
-    pass_note(d->r, "write dtype = %s in the workload, or %s in the model's types", element_name((enum element)t->element),
-              session_dtype_enum.words[w->dtype].text);
-    return false;
+    const struct model_value *v = (const struct model_value *)item_value(in, list_at(in, d->op->operands)[0]);
+    if (!decoder_check_rank(w, v, 3, "a decoder's boundary has 3: microbatch, sequence, hidden"))
+        return false;
+    bool good = decoder_check_dimension(w, v, 0, d->workload.microbatch, "workload's microbatch");
+    good = decoder_check_dimension(w, v, 1, d->model.sequence, "operation's sequence") && good;
+    good = decoder_check_dimension(w, v, 2, d->model.hidden, "operation's hidden") && good;
+    return decoder_check_element(w, v) && good;
 }
 
 /* {symbolic=microbatch}, {symbolic=[microbatch, sequence]}: the model's own symbol stays in the derived facts. */
@@ -145,9 +101,9 @@ static bool accept_input(struct derivation *d)
     spec_model(r->input, d->op, &d->model);
     spec_workload(r->session.items[BIND_WORKLOAD], &d->workload);
     spec_strategy(r->session.items[BIND_STRATEGY], &d->strategy);
-    struct report_state state = { r, d->op };
-    bool good = contract_check_training(&d->model, &d->workload, &d->strategy, &r->ctx->arena, report_finding, &state);
-    good = check_boundary(d, list_at(r->input, d->op->operands)[0]) && good;
+    struct decoder decoder = { r, d->op };
+    bool good = contract_check_training(&d->model, &d->workload, &d->strategy, &r->ctx->arena, decoder_report, &decoder);
+    good = check_boundary(d, &decoder) && good;
     d->split = d->strategy.tensor > 1 && d->strategy.communication == COMMUNICATION_REDUCE_SCATTER_ALL_GATHER;
     good = spec_attention_option(r, &d->pairs) && good;
     return good && choose_sizes(d);
