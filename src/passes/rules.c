@@ -34,6 +34,7 @@ const struct rule pass_rules[] = {
     { "pass.quantity", "A quantity leaves 128 bits or is not whole; it is refused, never rounded." },
     { "pass.sum", "A sum leaves 128 bits; it is refused, never rounded." },
     { "pass.name.clash", "An item that a pass derives or takes from a session file has the name of one that the file has already. Rename one." },
+    { "pass.reproducer", "A reproducer can't be written ahead of a pass. Check the folder, its permissions and the free space." },
     { "pass.contract", "A pass's contract is not whole, contradicts itself, or does not take such an item. It is a fault of the pass." },
     { "pass.analysis.missing", "A pass requires an analysis of its input that no one has made. Put the pass in front that produces it." },
     { "pass.header.pass", "A derived item says which pass made it, by the name of one that there is. Mend the name, or leave `by` out." },

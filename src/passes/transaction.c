@@ -306,11 +306,12 @@ static bool make(struct attempt *a, u32 *at)
 {
     struct transaction *t = a->t;
     struct pass_run *r = &a->r;
-    if (!contract_accepts(r->pass, r->input) || !bind_session(r, r->step, &t->work, t->session, &t->fresh))
-        return false;
+    if (!contract_accepts(r->pass, r->input) || !bind_session(r, r->step, &t->work, t->session, &t->fresh) ||
+        !require_analyses(r, t->known))
+        return show_failure(a);
     u32 first = t->fresh.n;
-    if (!require_analyses(r, t->known) || !show_before(a) || !insert_used(t, r, at))
-        return false;
+    if (!show_before(a) || !insert_used(t, r, at))
+        return show_failure(a);
     for (; (r->suffix = part_suffix(r)); r->part++)
         if (!make_part(a))
             return false;

@@ -8,6 +8,7 @@
 #include "messages.h"
 #include "parts.h"
 #include "replay.h"
+#include "reproduce.h"
 #include "request.h"
 #include "session.h"
 #include "write.h"
@@ -18,10 +19,16 @@ static enum status run(struct driver *d)
         return STATUS_MISUSED;
     if (!session_parse(d))
         return STATUS_REFUSED;
-    if (!recorder_begin(&d->recorder, d))
+    if (!recorder_begin(&d->recorder, d) || !reproduce_begin(d))
         return STATUS_REFUSED;
     parts_split(d);
     return parts_process(d) && recorder_finish(&d->recorder) && write_all(d) && recorder_publish(&d->recorder) ? STATUS_SUCCESS : STATUS_REFUSED;
+}
+
+static enum status run_reproducer(struct driver *d)
+{
+    enum status status = reproduce_options(d);
+    return status == STATUS_SUCCESS ? run(d) : status;
 }
 
 /* What is done, by the first option of these that was given; a plain run, if none was. */
@@ -32,6 +39,7 @@ static const struct {
     { OPT_DIFF, diff_run },
     { OPT_FIX, fix_run },
     { OPT_REPLAY, replay_run },
+    { OPT_RUN_REPRODUCER, run_reproducer },
     { OPTIONS, run },
 };
 
@@ -48,6 +56,7 @@ static void driver_init(struct driver *d, const struct options *o)
     *d = (struct driver){ .options = o };
     arena_init(&d->arena);
     timeline_init(&d->timeline, &d->arena, timing_asked(o));
+    d->printer = (struct printer){ .options = o, .arena = &d->arena };
     statistics_init(&d->statistics, &d->arena);
     diags_init(&d->diags);
     diags_init(&d->failures);
@@ -61,6 +70,7 @@ static void driver_free(struct driver *d)
 {
     for (u32 i = 0; i < d->n_parts; i++)
         part_free(d, &d->parts[i]);
+    reproducer_end(&d->reproducer);
     recorder_free(&d->recorder);
     statistics_free(&d->statistics);
     timeline_free(&d->timeline);

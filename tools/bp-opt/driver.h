@@ -12,6 +12,7 @@
 #include "options.h"
 #include "output.h"
 #include "passes/pass.h"
+#include "passes/reproducer.h"
 #include "statistics.h"
 #include "summary.h"
 #include "timeline.h"
@@ -44,8 +45,10 @@ struct driver {
     struct checks checks;       /* of --check */
     struct executor executor;   /* of --execute */
     struct output output;
+    struct printer printer;             /* of --print-ir-… */
     struct timeline timeline;           /* of --timing */
     struct statistics statistics;       /* of --pass-statistics */
+    struct reproducer reproducer;       /* of --crash-reproducer */
     struct recorder recorder;   /* of --checkpoint-dir */
     struct replay *replay;      /* of --replay, or NULL */
     atom item;                  /* of --item, 0: none */

@@ -2,6 +2,8 @@
 
 #include "ir/print.h"
 
+#include "ir_tree.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,26 +32,51 @@ static void print_scope(struct out *o, const struct printer *p, const struct ite
     }
 }
 
-static void dump(const struct printer *p, const char *when, bool failed, const struct step *step,
-                 const struct item *input, const struct item *shown, const struct module *m)
+static void dump_to_stderr(const struct printer *p, const char *when, bool failed, const struct checkpoint *c, const struct item *shown,
+                           const struct module *m)
 {
     struct out o;
     out_fd(&o, STDERR_FILENO);
-    out_printf(&o, "// -----// IR Dump %s %s%s (", when, step->pass->name, failed ? " Failed" : "");
+    out_printf(&o, "// -----// IR Dump %s %s%s (", when, c->step->pass->name, failed ? " Failed" : "");
     out_name(&o, &shown->ctx->names, '@', shown->name);
     out_string(&o, ") //----- //\n");
-    print_scope(&o, p, input, shown, m);
+    print_scope(&o, p, c->input, shown, m);
     out_char(&o, '\n');
     out_flush(&o);
     out_free(&o);
 }
 
+/* The folder is that of the item which the pass ran on, whatever it shows. */
+static bool dump_to_tree(struct printer *p, const char *kind, const struct checkpoint *c, const struct item *shown, const struct module *m)
+{
+    struct output file;
+    const char *dir = p->options->text[OPT_PRINT_IR_TREE_DIR], *fault;
+    const char *path = ir_tree_path(dir, c->input, p->n++, c->step->pass->name, kind, p->arena, &fault);
+    if (path)
+        fault = output_check(&file, path, p->arena);
+    if (!fault)
+        fault = output_open(&file, p->arena);
+    if (!fault) {
+        print_scope(&file.out, p, c->input, shown, m);
+        fault = output_close(&file);
+    }
+    return !fault || diag_error(c->input->ctx->diags, (struct loc){ 0 }, "driver.output", "can't write '%s': %s", path ? path : dir, fault);
+}
+
+/* False: reported. */
+static bool dump(struct printer *p, const char *when, bool failed, const struct checkpoint *c, const struct item *shown, const struct module *m)
+{
+    if (p->options->on[OPT_PRINT_IR_TREE_DIR])
+        return dump_to_tree(p, failed ? ".failed" : *when == 'B' ? ".before" : "", c, shown, m);
+    dump_to_stderr(p, when, failed, c, shown, m);
+    return true;
+}
+
 static bool before(void *state, const struct checkpoint *c)
 {
-    const struct printer *p = state;
-    if (p->options->on[OPT_PRINT_IR_BEFORE_ALL] || names_pass(p->options, OPT_PRINT_IR_BEFORE, c->step->pass->name))
-        dump(p, "Before", false, c->step, c->input, c->input, c->module);
-    return true;
+    struct printer *p = state;
+    bool named = p->options->on[OPT_PRINT_IR_BEFORE_ALL] || names_pass(p->options, OPT_PRINT_IR_BEFORE, c->step->pass->name);
+    return !named || dump(p, "Before", false, c, c->input, c->module);
 }
 
 /* Canonical text says whether a pass changed anything. */
@@ -58,27 +85,38 @@ static bool changed(const struct item *input, const struct item *output)
     return !digest_equal(item_digest((struct item *)input), item_digest((struct item *)output));
 }
 
+/* A folder alone asks for what every pass made. */
+static bool prints_after(const struct options *o, const char *pass)
+{
+    static const enum option others[] = { OPT_PRINT_IR_BEFORE, OPT_PRINT_IR_AFTER, OPT_PRINT_IR_BEFORE_ALL, OPT_PRINT_IR_AFTER_CHANGE,
+                                          OPT_PRINT_IR_AFTER_FAILURE };
+    bool alone = o->on[OPT_PRINT_IR_TREE_DIR];
+    for (u32 i = 0; i < COUNT(others); i++)
+        alone = alone && !o->on[others[i]];
+    return alone || o->on[OPT_PRINT_IR_AFTER_ALL] || names_pass(o, OPT_PRINT_IR_AFTER, pass);
+}
+
 static bool after(void *state, const struct checkpoint *c)
 {
-    const struct printer *p = state;
+    struct printer *p = state;
     const struct options *o = p->options;
-    bool named = o->on[OPT_PRINT_IR_AFTER_ALL] || names_pass(o, OPT_PRINT_IR_AFTER, c->step->pass->name);
+    bool named = prints_after(o, c->step->pass->name);
     if (o->on[OPT_PRINT_IR_AFTER_CHANGE] ? changed(c->input, c->output) && (named || !o->on[OPT_PRINT_IR_AFTER]) : named)
-        dump(p, "After", false, c->step, c->input, c->output, c->module);
+        return dump(p, "After", false, c, c->output, c->module);
     return true;
 }
 
 static void failed(void *state, const struct checkpoint *c)
 {
-    const struct printer *p = state;
+    struct printer *p = state;
     if (p->options->on[OPT_PRINT_IR_AFTER_FAILURE])
-        dump(p, "After", true, c->step, c->input, c->output && c->output->n_stmts ? c->output : c->input, NULL);
+        dump(p, "After", true, c, c->output && c->output->n_stmts ? c->output : c->input, NULL);
 }
 
 bool printer_prints(const struct options *o)
 {
     static const enum option asks[] = { OPT_PRINT_IR_BEFORE, OPT_PRINT_IR_AFTER, OPT_PRINT_IR_BEFORE_ALL, OPT_PRINT_IR_AFTER_ALL,
-                                        OPT_PRINT_IR_AFTER_CHANGE, OPT_PRINT_IR_AFTER_FAILURE };
+                                        OPT_PRINT_IR_AFTER_CHANGE, OPT_PRINT_IR_AFTER_FAILURE, OPT_PRINT_IR_TREE_DIR };
     for (u32 i = 0; i < COUNT(asks); i++)
         if (o->on[asks[i]])
             return true;

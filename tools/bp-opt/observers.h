@@ -10,9 +10,11 @@ bool printer_prints(const struct options *o);
 
 struct printer {
     const struct options *options;
+    struct arena *arena;
+    u32 n;                      /* files of --print-ir-tree-dir */
 };
 
-/* Prints to standard error what the options ask for, under mlir-opt's banner. STATE is a struct printer. */
+/* Prints what the options ask for, to standard error under mlir-opt's banner, or into a tree of files. STATE is a struct printer. */
 struct observer print_observer(struct printer *p);
 
 /* The item that --item names, and what passes made of it. */

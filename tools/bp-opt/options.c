@@ -191,7 +191,9 @@ static bool check_pairs(const struct options *o)
         { OPT_VERIFY_ONLY, OPT_CANONICAL },     { OPT_VERIFY_ONLY, OPT_EMIT },       { OPT_VERIFY_ONLY, OPT_DIGEST },
         { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS }, { OPT_CHECKPOINT_DIR, OPT_VERIFY_DIAGNOSTICS },
         { OPT_CHECKPOINT_DIR, OPT_DIFF },       { OPT_EXECUTE, OPT_DIGEST },         { OPT_EXECUTE, OPT_SUMMARY },
-        { OPT_EXECUTE, OPT_DIFF },
+        { OPT_EXECUTE, OPT_DIFF },              { OPT_RUN_REPRODUCER, OPT_PASS },    { OPT_RUN_REPRODUCER, OPT_PASS_PIPELINE },
+        { OPT_RUN_REPRODUCER, OPT_DIFF },       { OPT_RUN_REPRODUCER, OPT_REPLAY },  { OPT_RUN_REPRODUCER, OPT_ITEM },
+        { OPT_CRASH_REPRODUCER, OPT_VERIFY_DIAGNOSTICS },
     };
     static const enum option not_replayed[] = {
         OPT_PASS, OPT_PASS_PIPELINE, OPT_SESSION, OPT_ITEM, OPT_SPLIT_INPUT_FILE, OPT_KEEP_SOURCES, OPT_CHECKPOINT_DIR, OPT_OUTPUT, OPT_EMIT,
@@ -227,7 +229,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct arena *arena
 {
     struct reader r = { .o = o, .argc = argc, .at = 1, .argv = argv };
     bool words = true, good = true;
-    *o = (struct options){ .repeated = ARENA_ARRAY(arena, struct argument, (size_t)argc), .on[OPT_VERIFY_EACH] = true };
+    *o = (struct options){ .repeated = ARENA_ARRAY(arena, struct argument, (size_t)argc), .on[OPT_VERIFY_EACH] = true, .argc = argc, .argv = argv };
     for (; good && r.at < argc; r.at++)
         if (words && !strcmp(argv[r.at], "--"))
             words = false;

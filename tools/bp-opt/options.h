@@ -46,6 +46,8 @@ struct options {
     u32 number[OPTIONS];        /* of numbers; of choices the word's position, 0 when not given */
     struct argument *repeated;  /* in the order of the command line */
     u32 n_repeated;
+    int argc;                   /* the command line itself */
+    char **argv;
 };
 
 /* True when --pass-pipeline or a pass is given. */

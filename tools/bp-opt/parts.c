@@ -10,6 +10,7 @@
 #include "messages.h"
 #include "observers.h"
 #include "replay_compare.h"
+#include "reproduce.h"
 #include "split.h"
 
 void parts_split(struct driver *d)
@@ -29,12 +30,11 @@ void parts_split(struct driver *d)
 static bool run_passes(struct driver *d, struct part *part)
 {
     const struct options *o = d->options;
-    struct printer printer = { o };
     struct stopwatch stopwatch;
     struct observer observers[12];       /* each is held to what it watches, which costs a print: only those that are needed */
     u32 n = 0;
     if (printer_prints(o))
-        observers[n++] = print_observer(&printer);
+        observers[n++] = print_observer(&d->printer);
     if (part->item)
         observers[n++] = follow_observer(&part->items);
     if (d->checks.n)
@@ -43,6 +43,8 @@ static bool run_passes(struct driver *d, struct part *part)
         observers[n++] = replay_observer(d->replay);
     if (d->recorder.on)
         observers[n++] = recorder_observer(&d->recorder);
+    if (d->reproducer.ready)
+        observers[n++] = reproducer_observer(&d->reproducer);
     if (statistics_asked(o))
         observers[n++] = statistics_observer(&d->statistics);
     if (o->on[OPT_SUMMARY])
@@ -56,7 +58,10 @@ static bool run_passes(struct driver *d, struct part *part)
         .n_observers = n,
         .stopwatch = timeline_stopwatch(&d->timeline, &stopwatch),
     };
-    return pipeline_run(&part->module, &d->session, &d->pipeline, &run);
+    bool good = pipeline_run(&part->module, &d->session, &d->pipeline, &run);
+    if (!good)
+        reproduce_keep(d);
+    return good;
 }
 
 /* What the file holds is checked first, then what each pass makes of it. */

@@ -5,6 +5,7 @@
 #include "host_report.h"
 #include "messages.h"
 #include "observers.h"
+#include "reproduce.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -90,6 +91,7 @@ static bool request_folder(struct driver *d)
     return !fault || diag_error(&d->diags, nowhere, "driver.output", "can't write '%s': %s", path, fault);
 }
 
+/* What was read already, to look for flags in it, is not read again. */
 static bool read_sources(struct driver *d)
 {
     const struct options *o = d->options;
@@ -102,6 +104,8 @@ static bool read_sources(struct driver *d)
             return cannot_read(d, o->repeated[i].text, fault);
         d->n_session_sources++;
     }
+    if (d->source.text)
+        return true;
     if (!strcmp(o->input, "-") && isatty(STDIN_FILENO))
         fputs("bp-opt: reading from standard input; end it with Ctrl-D\n", stderr);
     timeline_begin(&d->timeline, "read", o->input);
@@ -114,7 +118,7 @@ bool request_prepare(struct driver *d)
 {
     if (!parse_pipeline(d) || !printer_check(d->options, &d->arena) || !checks_choose(&d->checks, d->options, &d->arena) ||
         !executor_choose(&d->executor, d->options, &d->ctx) || !request_item(d) || !request_output(d) || !request_folder(d) ||
-        !host_report_check(d) || !read_sources(d))
+        !host_report_check(d) || !reproduce_check(d) || !read_sources(d))
         return false;
     if (d->options->on[OPT_DUMP_PASS_PIPELINE])
         dump_pipeline(d);

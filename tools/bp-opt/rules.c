@@ -14,6 +14,7 @@ static const struct rule rules[] = {
     { "driver.item.unknown", "The file has no item of the name that --item gives. Write one that it has." },
     { "driver.session.layer", "A file of --session holds session items only. Put programs into the input." },
     { "driver.pass.options", "The text behind a pass's flag is one list of options: `--PASS='strategy=@x strategy.tensor=4'`. Close what it opens." },
+    { "driver.reproducer.form", "--run-reproducer takes a file that --crash-reproducer wrote: its first lines say what to run. Give passes by their flags for other files." },
     { "driver.replay.manifest", "The manifest of the folder is not what --checkpoint-dir wrote. Take the folder from where it was made." },
     { "driver.replay.version", "Another bp-opt wrote the folder. The digests are compared all the same." },
     { "driver.replay.file", "A file of the folder is missing, was changed or swapped, or does not belong there. Take the folder from where it was made." },
