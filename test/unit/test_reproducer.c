@@ -205,6 +205,21 @@ START_TEST(a_run_that_succeeds_leaves_nothing)
 }
 END_TEST
 
+START_TEST(a_reproducer_that_can_not_be_written_refuses_the_run)
+{
+    struct arena arena;
+    struct reproducer r = { .path = "/dev/null/repro", .version = "1.2", .arena = &arena };
+    arena_init(&arena);
+    prepare(&plan_transformer_training);
+    ck_assert_ptr_null(reproducer_begin(&r));
+    struct observer o = reproducer_observer(&r);
+    ck_assert(!run_pass(&plan_transformer_training, (struct run_options){ .verify_each = true, .observers = &o, .n_observers = 1 }));
+    ck_assert(has_code("pass.reproducer"));
+    reproducer_end(&r);
+    arena_free(&arena);
+}
+END_TEST
+
 START_TEST(flags_are_read_as_they_were_written)
 {
     static const char text[] = "// bp-opt reproducer of bp-opt 1: p on @x\n// flag: --a=\\\\x\\ny\n// flag: b\n// note\n// flag: c\n";
@@ -237,6 +252,7 @@ Suite *reproducer_suite(void)
     tcase_add_test(t, a_gate_that_aborts_leaves_the_passs_input);
     tcase_add_test(t, a_pass_that_fails_leaves_its_input);
     tcase_add_test(t, a_run_that_succeeds_leaves_nothing);
+    tcase_add_test(t, a_reproducer_that_can_not_be_written_refuses_the_run);
     tcase_add_test(t, flags_are_read_as_they_were_written);
     suite_add_tcase(s, t);
     return s;
