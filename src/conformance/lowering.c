@@ -15,6 +15,7 @@ struct groups {
     u32 *image;                 /* by source step: its child's step + 1, where they are one to one */
     qty *sums[2][2];            /* child's and source's, of operations and of messages, by root; made when asked for */
     bool overflow;
+    u32 silent;                 /* tasks that say no source, and have no namesake */
 };
 
 static const u32 summed[2] = { 0, 3 };
@@ -35,6 +36,13 @@ static void tie(struct lowering *l, struct groups *g, u32 step)
 {
     const struct step *t = &l->child.steps[step];
     u32 refs = t->s->lineage, source, n = 0;
+    if (t->s->lineage_kind == LINEAGE_NONE) {       /* of a hand: its namesake, or it says nothing */
+        if (view_find(&l->source, t->s->name, &source))
+            g->parent[root_of(g, l->child.n + source)] = root_of(g, step);
+        else
+            g->silent += adds_work(t->kind);
+        return;
+    }
     for (u32 i = 0; i < list_n(l->it, refs); i++)
         if (!ref_is_value(list_at(l->it, refs)[i]) && view_find(&l->source, ref_atom(list_at(l->it, refs)[i]), &source)) {
             g->parent[root_of(g, l->child.n + source)] = root_of(g, step);
@@ -280,6 +288,8 @@ static void check_tasks(struct lowering *l)
         check_proved(l->c, "%u tasks say what their sources in %s say", twins, symbol_text(l->parent, l->parent->name));
     if (others)
         check_skipped(l->c, "%u groups of fused or decomposed tasks but for their operations and messages: what they read and write may change", others);
+    if (g.silent)
+        check_skipped(l->c, "%u tasks that say no source, and have no namesake in %s", g.silent, symbol_text(l->parent, l->parent->name));
     if (g.overflow)
         check_skipped(l->c, "the sums of fused or decomposed tasks, which leave 128 bits");
     check_order(l, &g);

@@ -56,7 +56,7 @@ static u32 legal_roles(const struct item *program, const struct dist_value *v)
     case DIST_PARAMETER: return 1u << PORTABLE_STATE | 1u << PORTABLE_CONSTANT;
     case DIST_CONSTANT: return 1u << PORTABLE_CONSTANT;
     case DIST_STATE: case DIST_KV_CACHE: case DIST_OPTIMIZER_STATE: return 1u << PORTABLE_STATE | output;
-    case DIST_ACTIVATION: return output ? output : 1u << PORTABLE_VALUE;
+    case DIST_ACTIVATION: return output ? output : 1u << PORTABLE_VALUE | 1u << PORTABLE_COMMUNICATION;
     }
     return 0;
 }
