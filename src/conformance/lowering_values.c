@@ -33,6 +33,27 @@ static void check_output(struct lowering *l, const struct dist_output *o)
                  value_text(l->it, o->value), stmt_text(l->parent, from), symbol_text(l->parent, l->parent->name));
 }
 
+/*
+ * What is lowered from one operation of the model is that operation; a coarse one, a transformer's, is many. Fused,
+ * decomposed and generated tasks are others.
+ */
+static void check_operation(struct lowering *l, const struct dist_task *t)
+{
+    static const char fine[] = "model.";
+    if (t->body != DIST_LOCAL || t->s.lineage_kind != LINEAGE_LOWERED || list_n(l->it, t->s.lineage) != 1)
+        return;
+    const struct stmt *from = item_ref(l->parent, list_at(l->it, t->s.lineage)[0]);
+    if (!from || from->entity != MODEL_OP)
+        return;
+    atom was = ((const struct model_op *)from)->operation;
+    const char *word = context_text(l->it->ctx, was);
+    if (was == t->operation || strncmp(word, fine, sizeof fine - 1) != 0)
+        return;
+    verify_error(&l->c->v, &t->s, NULL, context_text(l->it->ctx, t->operation), "check.lowering.task",
+                 "%s has operation %s, but %s of %s, from which it is, has %s", stmt_text(l->it, &t->s), context_text(l->it->ctx, t->operation),
+                 stmt_text(l->parent, from), symbol_text(l->parent, l->parent->name), word);
+}
+
 void lowering_check_values(struct lowering *l)
 {
     u32 n = 0, outputs = 0, before = l->c->v.errors;
@@ -42,6 +63,8 @@ void lowering_check_values(struct lowering *l)
             check_output(l, (const struct dist_output *)s);
             outputs++;
         }
+        if (s->entity == DIST_TASK)
+            check_operation(l, (const struct dist_task *)s);
         const struct stmt *from = s->entity == DIST_VALUE ? lowering_origin(l, s) : NULL;
         if (!from || from->entity != MODEL_VALUE || from->is_result)
             continue;       /* what the model computes may enter a program that is a part of it */

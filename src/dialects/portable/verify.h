@@ -33,6 +33,8 @@ static inline bool is_reusable(const struct portable_buffer *b)
     return b->role == PORTABLE_STATE || b->role == PORTABLE_WORKSPACE || b->role == PORTABLE_COMMUNICATION;
 }
 
+bool portable_is_collective(const struct plan *p, atom operation);
+
 void portable_verify_buffers(struct plan *p);   /* each buffer by itself, and who makes it */
 void portable_verify_tasks(struct plan *p);     /* each task by itself */
 void portable_verify_needs(struct plan *p);     /* require, implement */

@@ -42,9 +42,20 @@ static void check_target(struct plan *p, const struct portable_task *t, atom wor
     verify_note_legal(p->v, "name the capability, as `matrix-multiply` or `tensor-core`; a concrete plan chooses the implementation");
 }
 
+/* The capability of a collective is what the task asks of its library: that one, and only of a collective. */
+static void check_collective(struct plan *p, const struct portable_task *t, atom capability)
+{
+    if (!portable_is_collective(p, capability) || (t->body == PORTABLE_COLLECTIVE && t->operation == capability))
+        return;
+    const char *word = context_text(p->v->ctx, capability);
+    verify_error(p->v, &t->s, "implement", word, "portable.implement.collective", "%s is a %s of %s, and asks for the collective `%s`", stmt_text(p->it, &t->s),
+                 portable_body_enum.words[t->body].text, t->operation ? context_text(p->v->ctx, t->operation) : "nothing", word);
+}
+
 static void check_capability(struct plan *p, const struct portable_task *t, const u32 *begin, const u32 *r)
 {
     check_target(p, t, r[0]);
+    check_collective(p, t, r[0]);
     for (const u32 *other = begin; other < r; other += IMPLEMENT_SIZE(other)) {
         if (other[0] != r[0])
             continue;

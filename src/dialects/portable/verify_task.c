@@ -6,7 +6,7 @@
 
 static const char *const collectives[] = { "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast" };
 
-static bool is_collective(const struct plan *p, atom operation)
+bool portable_is_collective(const struct plan *p, atom operation)
 {
     for (u32 i = 0; i < COUNT(collectives); i++)
         if (intern_is(&p->v->ctx->names, operation, collectives[i]))
@@ -18,7 +18,7 @@ static bool is_collective(const struct plan *p, atom operation)
 
 static void check_collective_name(struct plan *p, const struct portable_task *t)
 {
-    if (is_collective(p, t->operation))
+    if (portable_is_collective(p, t->operation))
         return;
     const char *word = context_text(p->v->ctx, t->operation), *near = nearest_name(word, collectives, COUNT(collectives));
     verify_error(p->v, &t->s, NULL, word, "portable.operation.collective", "`%s` is no collective", word);
@@ -35,7 +35,7 @@ static void check_compute_name(struct plan *p, const struct portable_task *t)
         return;
     const char *word = context_text(p->v->ctx, t->operation);
     verify_error(p->v, &t->s, NULL, word, "portable.operation.compute", "`%s` is no operation that a rank computes", word);
-    verify_note_legal(p->v, is_collective(p, t->operation) ? "the body of `%s` is `collective`"
+    verify_note_legal(p->v, portable_is_collective(p, t->operation) ? "the body of `%s` is `collective`"
                                                            : "operations have a dialect, as `model.%s`", word);
 }
 
@@ -206,7 +206,7 @@ static void check_sizes(struct plan *p, const struct portable_task *t)
 {
     u128 in, message;
     atom operand;
-    if (t->body == PORTABLE_COLLECTIVE && t->operation && is_collective(p, t->operation))
+    if (t->body == PORTABLE_COLLECTIVE && t->operation && portable_is_collective(p, t->operation))
         check_collective_sizes(p, t);
     if (t->body == PORTABLE_TRANSFER && only_size(p, t->operands, &in, &operand) &&
         qty_value(p->v->ctx->exprs, t->work[PORTABLE_MESSAGE], &message) && message > in)
