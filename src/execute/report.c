@@ -176,8 +176,8 @@ static void text_sum(const struct report *p)
                        r->n_alone == 1 ? "it" : "them");
         out_char(p->o, '\n');
     } else {
-        out_printf(p->o, "  compared with nothing, since its source is not in the file; copies of %u value%s agree\n", r->n_alone,
-                   r->n_alone == 1 ? "" : "s");
+        out_printf(p->o, "  compared with nothing, since it is from %s; copies of %u value%s agree\n",
+                   r->it->header.parent.item ? "what is not in the file" : "no program", r->n_alone, r->n_alone == 1 ? "" : "s");
     }
 }
 
@@ -243,6 +243,8 @@ static void json_parts(const struct report *p, const struct run_value *value)
         first = false;
         json_list(p->o, "from", t->from, t->rank);
         json_list(p->o, "size", t->size, t->rank);
+        out_string(p->o, ",\"bound\":");
+        json_double(p->o, t->bound);
         out_string(p->o, ",\"elements\":[");
         for (u64 i = 0; i < t->n; i++) {
             out_string(p->o, i ? "," : "");
