@@ -167,7 +167,8 @@ layers:
 
 algebra: $(B)/algebra
 	@$< $(S)docs/algebra.md $(S)examples/gpt3-175b.bpir >$(B)/algebra.md
-	@cmp -s $(B)/algebra.md $(S)docs/algebra.md || cp $(B)/algebra.md $(S)docs/algebra.md
+	@$< $(S)docs/inference.md $(S)examples/serve-llama-3-70b.bpir >$(B)/inference.md
+	@for d in algebra inference; do cmp -s $(B)/$$d.md $(S)docs/$$d.md || cp $(B)/$$d.md $(S)docs/$$d.md || exit; done
 reference: $(B)/reference
 	@mkdir -p $(S)docs/dialects
 	@for d in session model dist portable concrete; do $< $$d >$(S)docs/dialects/$$d.md || exit; done
@@ -205,7 +206,7 @@ uninstall:
 	rm -f $(foreach form,man bash zsh,"$(DEST)/$($(form))")
 
 clean:
-	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate algebra algebra.md mutate reference libbpir.a)
+	rm -rf $(addprefix $(B)/,obj gen asan demo bench test/lit bp-opt bp-unit oracle-gate algebra algebra.md inference.md mutate reference libbpir.a)
 distclean: clean
 	rm -rf $(addprefix $(B)/,configure config.mk config.log config.status autom4te.cache test packages.*)
 	! test -d $(B) || rmdir --ignore-fail-on-non-empty $(B)
@@ -222,7 +223,7 @@ help:
 #| make mutation     plans changed in every field: what the verifiers and checkers refuse, what survives  [EVERY=N]
 #| make layers       that no include points up the layers
 #| make distcheck    a copy of the source builds, tests and installs from another folder
-#| make algebra      the tables of docs/algebra.md anew
+#| make algebra      the tables of docs/algebra.md and docs/inference.md anew
 #| make reference    docs/dialects/*.md anew, from the dialects' tables
 #| make demo         GPT-3 175B, from the model to a plan
 #| make bench        speed, beside mlir-opt

@@ -129,12 +129,12 @@ static void emit_mesh(struct derivation *d)
 {
     struct item *out = d->r->output;
     u64 t = d->strategy.tensor, shares = d->model.kv_heads < t ? d->model.kv_heads : t;
-    bool copies = shares < t && shares > 1;
-    u32 axes[6] = { d->axes[0] = emit_atom(d->r, "tp"), 0, 0, d->axes[1] = emit_atom(d->r, "copy"), 0, 0 };
+    bool copies = shares < t;
+    u32 axes[6] = { d->axes[0] = emit_atom(d->r, "tp"), 0, 0, d->axes[1] = emit_atom(d->r, "kv_replica"), 0, 0 };
     struct dist_mesh *mesh = (struct dist_mesh *)item_add(out, DIST_MESH);
     d->n_axes = 1 + copies;
     d->cache_split = shares > 1;
-    pair_put(axes + 1, copies ? shares : t);
+    pair_put(axes + 1, shares);
     pair_put(axes + 4, t / shares);
     mesh->s.name = emit_atom(d->r, "tp_group");
     mesh->axes = item_list(out, axes, 3 * d->n_axes);

@@ -162,7 +162,7 @@ static bool prove_mesh(struct proof *p, const struct dist_mesh *mesh)
 {
     const struct item *out = p->r->output;
     u64 t = p->s.tensor, shares = p->m.kv_heads, size = 1;
-    bool copies = shares < t && shares > 1;
+    bool copies = shares < t;
     const u32 *at = list_at(out, mesh->axes);
     p->n_axes = list_n(out, mesh->axes) / 3;
     for (u32 i = 0; i < p->n_axes && i < COUNT(p->axes); i++) {

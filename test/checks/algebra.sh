@@ -1,7 +1,6 @@
 #!/bin/bash
-# The tables of docs/algebra.md are what the algebra is; one that is not is told from one that is.
+# The tables of docs/algebra.md and docs/inference.md are what the algebra is; one that is not is told from one that is.
 set -uo pipefail
-document=$BP_SOURCE/docs/algebra.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -15,22 +14,25 @@ verdict() {
     fi
 }
 
-write() {
-    "$BP_BUILD/algebra" "$1" "$BP_SOURCE/examples/gpt3-175b.bpir"
+# check NAME EXAMPLE NUMBER TABLE: docs/NAME.md holds NUMBER, and has TABLE.
+check() {
+    local document=$BP_SOURCE/docs/$1.md example=$BP_SOURCE/examples/$2.bpir
+    "$BP_BUILD/algebra" "$document" "$example" >"$work/written" && diff -u "$document" "$work/written" | head -n 40
+    verdict "${PIPESTATUS[0]}" "docs/$1.md is up to date; make algebra"
+    cmp -s "$document" "$work/written"
+    verdict $? "docs/$1.md is what was written"
+
+    sed "s/$3/${3}0/" "$document" >"$work/wrong"
+    ! cmp -s "$document" "$work/wrong" && "$BP_BUILD/algebra" "$work/wrong" "$example" | cmp -s "$document" -
+    verdict $? "a wrong number in docs/$1.md is written over"
+
+    sed "/<!-- $4 -->/d" "$document" >"$work/short"
+    ! "$BP_BUILD/algebra" "$work/short" "$example" >/dev/null 2>&1
+    verdict $? "a table that is missing in docs/$1.md fails"
 }
 
-write "$document" >"$work/written" && diff -u "$document" "$work/written" | head -n 40
-verdict "${PIPESTATUS[0]}" 'docs/algebra.md is up to date; make algebra'
-cmp -s "$document" "$work/written"
-verdict $? 'docs/algebra.md is what was written'
-
-sed 's/953998639104/953998639105/' "$document" >"$work/wrong"
-! cmp -s "$document" "$work/wrong" && write "$work/wrong" | cmp -s "$document" -
-verdict $? 'a wrong number is written over'
-
-sed '/<!-- stage -->/d' "$document" >"$work/short"
-! write "$work/short" >/dev/null 2>&1
-verdict $? 'a table that is missing fails'
+check algebra gpt3-175b 953998639104 stage
+check inference serve-llama-3-70b 42949672960 memory
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
