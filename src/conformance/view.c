@@ -100,14 +100,17 @@ static void visit_after(const struct view *v, u32 step, struct visitor *to)
             to->visit(to->state, before, step);
 }
 
-static void visit_operands(const struct view *v, u32 step, struct visitor *to)
+/* Behind the last task above that made what it reads: buffers may be made again. LAST: by atom, number + 1. */
+static void visit_operands(const struct view *v, u32 step, u32 *last, struct visitor *to)
 {
-    u32 operands = v->steps[step].operands;
+    u32 operands = v->steps[step].operands, results = v->steps[step].results;
     for (u32 i = 0; i < list_n(v->it, operands); i++) {
-        u32 maker = v->maker[list_at(v->it, operands)[i]];
-        if (maker && maker - 1 != step)
+        u32 maker = last[list_at(v->it, operands)[i]];
+        if (maker)
             to->visit(to->state, maker - 1, step);
     }
+    for (u32 i = 0; i < list_n(v->it, results); i++)
+        last[list_at(v->it, results)[i]] = step + 1;
 }
 
 /* Who signals each token, by atom: number + 1. */
@@ -205,12 +208,13 @@ void view_dependencies(const struct view *v, void (*visit)(void *state, u32 befo
 {
     struct visitor to = { visit, state };
     bool concrete = v->it->kind->layer == LAYER_CONCRETE;
+    u32 *last = ARENA_ARRAY(v->arena, u32, concrete ? 1 : v->it->ctx->names.n);
     for (u32 i = 0; i < v->n; i++) {
         if (v->serial && i)
             visit(state, i - 1, i);
         visit_after(v, i, &to);
         if (!concrete)
-            visit_operands(v, i, &to);
+            visit_operands(v, i, last, &to);
     }
     if (concrete) {
         visit_tokens(v, &to);
@@ -223,24 +227,44 @@ static void add_edge(void *state, u32 before, u32 after)
     order_add(state, before, after);
 }
 
-/* A slot's cycle is its level: the verifier has seen that all commands have one, in numbers that fit. */
-static bool order_by_slots(const struct view *v, struct order *o)
+struct slot {
+    u64 cycle, slot;
+    u32 step;
+};
+
+static int by_slot(const void *a, const void *b)
 {
+    const struct slot *x = a, *y = b;
+    if (x->cycle != y->cycle)
+        return x->cycle < y->cycle ? -1 : 1;
+    if (x->slot != y->slot)
+        return x->slot < y->slot ? -1 : 1;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+/* A level for each slot in which something issues: the verifier has seen that all commands have one. */
+static void order_by_slots(const struct view *v, struct order *o)
+{
+    struct slot *slots = ARENA_ARRAY(v->arena, struct slot, v->n);
     u32 *level = ARENA_ARRAY(v->arena, u32, v->n);
     for (u32 i = 0; i < v->n; i++) {
-        u64 cycle = ((const struct concrete_command *)v->steps[i].s)->cycle;
-        if (cycle > UINT32_MAX)
-            return false;
-        level[i] = (u32)cycle;
+        const struct concrete_command *c = (const struct concrete_command *)v->steps[i].s;
+        slots[i] = (struct slot){ c->cycle, c->slot, i };
+    }
+    qsort(slots, v->n, sizeof *slots, by_slot);
+    for (u32 i = 0, at = 0; i < v->n; i++) {
+        at += i && (slots[i].cycle != slots[i - 1].cycle || slots[i].slot != slots[i - 1].slot);
+        level[slots[i].step] = at;
     }
     order_levels(o, v->arena, v->n, level);
-    return true;
 }
 
 bool view_order(const struct view *v, struct order *o)
 {
-    if (has_slots(v))
-        return order_by_slots(v, o);
+    if (has_slots(v)) {
+        order_by_slots(v, o);
+        return true;
+    }
     if (v->serial) {
         order_serial(o, v->arena, v->n);
         return true;
