@@ -44,6 +44,17 @@ const struct rule check_rules[] = {
     { "check.resource_projection.command", "A message is moved by a collective or a transfer, and operations are run by a launch, a collective or the host. Add the "
       "command, or name its right source." },
 
+    { "check.shard_reconstruction.proved", "The pieces of the ranks make up the values. Nothing is to mend." },
+    { "check.shard_reconstruction.skipped", "Values whose pieces could not be followed, and why. Add what the message misses." },
+    { "check.shard_reconstruction.cover", "Every part of a value, and every term of a partial one, is held by a rank. Let ranks with all parts hold it." },
+    { "check.shard_reconstruction.partial", "A partial sum stays one until a collective reduces it, and what is whole is no share of a sum. Reduce it, or say "
+      "what it is." },
+    { "check.shard_reconstruction.pieces", "Where values are cut, joined or reshaped each rank keeps its elements, or it has other ones than the sharding says. "
+      "Gather first, or split another dimension." },
+    { "check.shard_reconstruction.replicas", "What ranks hold twice is the same on each: of one seed, of one version. Draw from one seed, or make "
+      "it on all its holders." },
+    { "check.shard_reconstruction.source", "A value has the type of what it is from, whatever its sharding; symbols become one size everywhere. Mend the type." },
+
     { "check.work_conservation.proved", "The work of all ranks is the model's, and what is more has a name. Nothing is to mend." },
     { "check.work_conservation.skipped", "Work that could not be held against the model, and why. Add what the message misses." },
     { "check.work_conservation.term", "A task of a decoder's block does its term of the block's work, over all ranks together. Write what the message says, for one." },
