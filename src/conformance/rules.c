@@ -35,6 +35,14 @@ const struct rule check_rules[] = {
     { "check.message_volume.ring", "Rings move as much for gradients as forward, four messages of the boundary for a block: an all_reduce counts for two. Correct "
       "the messages, or add the missing collective." },
 
+    { "check.reshard_completeness.proved", "Every change of sharding is made by a communication. Nothing is to mend." },
+    { "check.reshard_completeness.skipped", "Uses whose sharding could not be followed, and why. Add what the message misses." },
+    { "check.reshard_completeness.local", "A local task moves nothing: a rank's part of the result is made of its part of the operand. Put the "
+      "communication between that the message names." },
+    { "check.reshard_completeness.whole", "The operation needs all elements of the dimension on each rank. Gather the operand first." },
+    { "check.reshard_completeness.contraction", "A sum over a dimension takes the same part of both operands on each rank, and all terms of its result. Split "
+      "both alike, and the result by other axes." },
+
     { "check.resource_projection.proved", "What tasks require is what their work says. Nothing is to mend." },
     { "check.resource_projection.skipped", "Resources that could not be held against the work, and why. Add what the message misses." },
     { "check.resource_projection.compute", "A task requires as much compute as it has operations. Write that number, or leave `require` out." },
