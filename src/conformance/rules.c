@@ -35,6 +35,11 @@ const struct rule check_rules[] = {
     { "check.message_volume.ring", "Rings move as much for gradients as forward, four messages of the boundary for a block: an all_reduce counts for two. Correct "
       "the messages, or add the missing collective." },
 
+    { "check.cross_rank_closure.proved", "Every rank holds what it uses. Nothing is to mend." },
+    { "check.cross_rank_closure.skipped", "Uses that could not be followed, and why. Add what the message misses." },
+    { "check.cross_rank_closure.absent", "A rank uses what it made, held from the start, or was brought. Bring it there by a communication, or let the "
+      "rank take part in making it." },
+
     { "check.reshard_completeness.proved", "Every change of sharding is made by a communication. Nothing is to mend." },
     { "check.reshard_completeness.skipped", "Uses whose sharding could not be followed, and why. Add what the message misses." },
     { "check.reshard_completeness.local", "A local task moves nothing: a rank's part of the result is made of its part of the operand. Put the "
