@@ -35,6 +35,18 @@ const struct rule check_rules[] = {
     { "check.message_volume.ring", "Rings move as much for gradients as forward, four messages of the boundary for a block: an all_reduce counts for two. Correct "
       "the messages, or add the missing collective." },
 
+    { "check.collective_matching.proved", "Ranks meet their collectives in one order, and sends meet receives. Nothing is to mend." },
+    { "check.collective_matching.skipped", "What could not be matched, and why. Add what the message misses." },
+    { "check.collective_matching.order", "Of two collectives that share a rank one comes first, or ranks may enter them in different orders and wait "
+      "for ever. Order them with `after`, a queue, or `order serial`." },
+    { "check.collective_matching.send", "What a rank sends, another receives: a transfer with operands alone needs one with results alone, between the "
+      "same ranks on the same channel. Write the receive, or both ends in one transfer." },
+    { "check.collective_matching.receive", "What a rank receives, another sends: a transfer with results alone needs one with operands alone, between "
+      "the same ranks on the same channel. Write the send, or both ends in one transfer." },
+    { "check.collective_matching.message", "A receive takes the bytes that are sent. Make the two messages equal, or the order of one side that of the other." },
+    { "check.collective_matching.hang", "A send ends when it is received: ranks that wait for one another in a circle never go on. Move a send or a "
+      "receive up, or write both ends in one transfer." },
+
     { "check.cross_rank_closure.proved", "Every rank holds what it uses. Nothing is to mend." },
     { "check.cross_rank_closure.skipped", "Uses that could not be followed, and why. Add what the message misses." },
     { "check.cross_rank_closure.absent", "A rank uses what it made, held from the start, or was brought. Bring it there by a communication, or let the "

@@ -1,0 +1,87 @@
+/*
+ * collective-matching: ranks that share communications meet them in one order, so that none waits for ever.
+ *   order         of two collectives that share a rank one comes first, whatever order a rank may choose
+ *   sends         each send meets a receive of its channel, of the same bytes
+ *   no hang       where sends and receives stand apart, ranks that run in the order of the text never wait in a circle
+ */
+#include "conformance/matching.h"
+
+#include "conformance/rank_map.h"
+
+/* ---- One order ---- */
+
+struct ordering {
+    struct matching *m;
+    u32 step;
+    bool told;                  /* once a step */
+};
+
+static bool refuse_order(struct matching *m, u32 a, u32 b, u32 rank)
+{
+    const struct item *it = m->schedule.view.it;
+    const char *first = stmt_text(it, m->schedule.view.steps[a].s), *second = stmt_text(it, m->schedule.view.steps[b].s);
+    verify_error(&m->check->v, m->schedule.view.steps[b].s, NULL, NULL, "check.collective_matching.order",
+                 "rank %u takes part in %s and in %s, and neither comes first: another rank may enter them in the other order", rank, first, second);
+    verify_note(&m->check->v, m->schedule.view.steps[a].s, NULL, NULL, "%s is here", first);
+    verify_note_legal(&m->check->v, "write `after %s`, or `order serial`", first);
+    return false;
+}
+
+static void visit_before(void *state, u32 before, u32 rank)
+{
+    struct ordering *o = state;
+    struct matching *m = o->m;
+    if (o->told)
+        return;
+    if (!order_before(&m->schedule.order, before - 1, o->step)) {
+        refuse_order(m, before - 1, o->step, rank);
+        o->told = true;
+    }
+}
+
+/* In a sequence that keeps the order; the last on each rank before, if ordered, has all others before it. */
+static void check_order(struct matching *m)
+{
+    struct rank_map last;
+    rank_map_init(&last, &m->check->v.scratch);
+    for (u32 i = 0; i < m->schedule.view.n; i++) {
+        struct ordering o = { m, order_at(&m->schedule.order, i), false };
+        if (m->schedule.view.steps[o.step].kind != STEP_COLLECTIVE)
+            continue;
+        m->collectives++;
+        rank_map_put(&last, &m->schedule.sets.sets[m->schedule.set[o.step]], o.step + 1, visit_before, &o);
+    }
+}
+
+static void say(struct matching *m)
+{
+    struct check *c = m->check;
+    if (!c->v.errors && m->collectives)
+        check_proved(c, "%u collectives: any two that share a rank have an order, so that all ranks meet them in one", m->collectives);
+    if (!c->v.errors && m->pairs)
+        check_proved(c, "%u sends meet their receives, and no rank waits in a circle when all run in the order of the text", m->pairs);
+    if (!m->collectives && !m->pairs)
+        check_skipped(c, "it has no collective, and no send apart from its receive");
+    if (m->whole)
+        check_skipped(c, "transfers that name no value: %u; they are taken to be sent and received", m->whole);
+}
+
+static bool run(struct check *c)
+{
+    struct matching m = { .check = c };
+    if (!schedule_read(&m.schedule, c, c->v.item)) {
+        check_skipped(c, "its tasks wait for one another, so that there is no order to check");
+        return true;
+    }
+    check_order(&m);
+    matching_sends(&m);
+    say(&m);
+    return c->v.errors == 0;
+}
+
+const struct checker collective_matching = {
+    .name = "collective-matching",
+    .layers = IN(LAYER_DIST) | IN(LAYER_PORTABLE) | IN(LAYER_CONCRETE),
+    .run = run,
+    .doc = "All ranks meet their collectives in one order, sends meet receives, and none waits for ever.",
+};
