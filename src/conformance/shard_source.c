@@ -59,6 +59,8 @@ static enum answer compare_size(struct match *m, qty source, qty here)
         m->bindings[m->n++] = (struct qty_binding){ symbol, here };
         return SAME;
     }
+    if (source == here && !symbol)
+        return SAME;            /* the same expression of symbols that stayed */
     if (!qty_is_small(source) && (!all_bound(m, source) || qty_substitute(m->model->ctx->exprs, source, m->bindings, m->n, &source) != EXPR_OK))
         return OPEN;
     if (source == here)
