@@ -28,8 +28,9 @@ struct block {
     const struct session_strategy *strategy;    /* or NULL: not in the file */
     const struct session_workload *workload;
     u32 axes;                                   /* of the mesh */
-    bool training, split, causal, rms_norm, swiglu, rotary, bias, dry;
+    bool training, split, causal, rms_norm, swiglu, rotary, bias, dropout;
     u64 ranks, data;                            /* of the mesh; replicas over which optimizer state is shared */
+    u64 dealt;                                  /* ranks that hold one head of keys and values, where these are fewer */
     u64 hidden, feedforward, heads, kv_heads, head_size, sequence, blocks, element_bytes;
     qty b, s, context;
     struct amount letters[128];                 /* by character: block_terms.def */

@@ -126,10 +126,22 @@ static bool pairs(struct block *b, qty *out)
            work_add(b->c, NULL, past, triangle, out);
 }
 
+/* Ranks that hold keys' and values' weights alike add up their gradients: each of them a part, rounded up. */
+static bool shared_gradients(struct block *b)
+{
+    struct amount all;
+    qty additions;
+    u64 each = b->ranks * b->dealt;
+    b->letters['K'] = b->letters['R'] = (struct amount){ 0, 0 };
+    return b->dealt == 1 ||
+           (block_sum(b, "2v+2J", &all) && overflows(b->c, NULL, qty_ceildiv(b->it->ctx->exprs, all.all, each, &additions)) &&
+            exchanged(b, 'K', all.all, 1) && exchanged(b, 'R', additions, b->ranks * (b->dealt - 1)));
+}
+
 static bool fill_letters(struct block *b)
 {
     u64 h = b->hidden, f = b->feedforward, t = b->ranks, attention = b->heads * b->head_size, kv = b->kv_heads * b->head_size;
-    u64 dealt = b->kv_heads < t ? t / b->kv_heads : 1;      /* heads of keys and values that are fewer than ranks are on several */
+    u64 dealt = b->dealt;
     qty bs, act, ap, au, df, scores, kept, cached, q, n;
     if (!PRODUCT(&bs, b->b, b->s) || !PRODUCT(&act, bs, h) || !PRODUCT(&ap, bs, attention) || !PRODUCT(&au, bs, kv) || !PRODUCT(&df, bs, f) ||
         !pairs(b, &n) || !PRODUCT(&scores, b->b, b->heads, n) || !PRODUCT(&kept, bs, b->heads, b->context) ||
@@ -146,7 +158,7 @@ static bool fill_letters(struct block *b)
            exchanged(b, 'r', act, t - 1) &&
            letter(b, 'i', b->bias, ap, 1) && letter(b, 'j', b->bias, au, dealt) && letter(b, 'g', b->bias, df, 1) && letter(b, 'o', b->bias, act, t) &&
            letter(b, 'I', b->bias, attention, 1) && letter(b, 'J', b->bias, kv, dealt) && letter(b, 'G', b->bias, f, 1) &&
-           letter(b, 'O', b->bias, h, t) && letter(b, 'd', true, kept, 1) && letter(b, 'y', true, act, halves);
+           letter(b, 'O', b->bias, h, t) && shared_gradients(b) && letter(b, 'd', true, kept, 1) && letter(b, 'y', true, act, halves);
 }
 
 /* ---- The program and its model ---- */
@@ -197,7 +209,7 @@ static void read_decoder(struct block *b)
     b->swiglu = word_clause(b, "mlp", "swiglu");
     b->rotary = word_clause(b, "rotary", "true");
     b->bias = word_clause(b, "bias", "true");
-    b->dry = word_clause(b, "dropout", "false");
+    b->dropout = !word_clause(b, "dropout", "false");
 }
 
 static void read_program(struct block *b)
@@ -259,8 +271,8 @@ static bool has_terms(const struct block *b)
 
 static const char *cannot(const struct block *b)
 {
-    if (b->training && (b->kv_heads != b->heads || b->rms_norm || b->swiglu || b->rotary || b->bias || b->dry || b->causal))
-        return "the closed forms of training are of dense attention, all heads with keys and values, layer norm, GeLU, dropout, no rotation and no bias";
+    if (b->training && b->swiglu && !b->strategy)
+        return "the strategy, which says whether SwiGLU keeps its SiLU, is not in the file";
     if (!b->boundary)
         return "no input is b x s x h: the sizes of the block are not known";
     if (!b->heads || !b->head_size || !b->hidden || !b->feedforward || b->heads % b->kv_heads)
@@ -289,5 +301,6 @@ bool block_read(struct block *b, struct check *c, const char **why)
         *why = "its boundary is split by some axes of the mesh and not by others";
         return false;
     }
+    b->dealt = b->kv_heads < b->ranks ? b->ranks / b->kv_heads : 1;
     return fill_letters(b);
 }

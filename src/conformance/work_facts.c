@@ -91,10 +91,12 @@ static bool parameters(struct block *b, qty *out)
 /* A rank's share of what replicas divide, each tensor rounded up. */
 static bool shares(struct block *b, qty *out)
 {
-    static const struct {
+    const struct {
         const char *tensor;
         u64 times;
-    } tensors[] = { { "w", 2 }, { "v", 2 }, { "u", 2 }, { "2n", 2 } };
+    } tensors[] = {
+        { "w", 2 }, { "v", 2 }, { "u", b->swiglu ? 3 : 2 }, { b->rms_norm ? "n" : "2n", 2 }, { "I+2J", 1 }, { b->swiglu ? "2G" : "G", 1 }, { "O", 2 },
+    };
     *out = 0;
     for (u32 i = 0; i < COUNT(tensors); i++) {
         struct amount a;
@@ -125,27 +127,43 @@ static bool check_state(struct facts *f)
            check_memory_fact(f, "optimizer", b->memory->optimizer, "the replica's share of the state", state);
 }
 
-/* What is alive in a block: inputs of its layers, the collectives' own copies, masks. Elements are of e bytes. */
-static bool activations(struct block *b, const char *boundary, qty *out)
+/* Between the block's inputs: attention's widths, scores behind their products, softmax and dropout, and the MLP's. */
+static bool inner(struct block *b, bool scores, qty *out)
 {
-    bool fused = b->strategy->fused_activation;
+    u64 e = b->element_bytes;
+    return add_sum(b, true, "2Z+2U", e, out) && add_sum(b, scores, "E", e, out) && add_sum(b, scores && b->dropout, "E", e, out) &&
+           add_sum(b, true, b->swiglu ? "3V" : "V", e, out) && add_sum(b, !b->strategy->fused_activation, "V", e, out) &&
+           add_sum(b, scores && b->dropout, "d", 1, out) && add_sum(b, b->dropout, "2y", 1, out);
+}
+
+/* What is alive in a block: inputs of its layers, the collectives' own copies, masks. Elements are of e bytes. */
+static bool activations(struct block *b, qty *out)
+{
     u64 e = b->element_bytes;
     *out = 0;
-    return add_sum(b, true, boundary, e, out) && add_sum(b, true, "2A+2Z+2U+2E+V", e, out) && add_sum(b, !fused, "V", e, out) &&
-           add_sum(b, b->split, "4Q", e, out) && add_sum(b, !b->split, "2X", e, out) && add_sum(b, true, "d+2y", 1, out);
+    return add_sum(b, true, "2Q+2A", e, out) && inner(b, true, out) && add_sum(b, b->split, "4Q", e, out) && add_sum(b, !b->split, "2X", e, out);
+}
+
+/* Their gradients: of both score tensors in any case; a gate's SiLU has none of its own. */
+static bool gradients_of(struct block *b, qty *out)
+{
+    u64 e = b->element_bytes;
+    bool kept = !b->strategy->fused_activation && !b->swiglu;
+    *out = 0;
+    return add_sum(b, true, "4Q+2A+2Z+2U+2E", e, out) && add_sum(b, true, b->swiglu ? "3V" : "V", e, out) && add_sum(b, kept, "V", e, out) &&
+           add_sum(b, b->split, "4Q", e, out) && add_sum(b, !b->split, "2X", e, out) && add_sum(b, b->dropout, "d+2y", 1, out);
 }
 
 /* Kept for the backward pass: what nothing gathers or computes again. */
 static bool stored(struct block *b, qty *out)
 {
     const struct session_strategy *s = b->strategy;
-    bool attention = s->recompute == SESSION_RECOMPUTE_ATTENTION, regather = b->split && s->input_regather, none = !attention;
+    bool attention = s->recompute == SESSION_RECOMPUTE_ATTENTION, regather = b->split && s->input_regather;
     u64 e = b->element_bytes;
     *out = 0;
     if (s->recompute == SESSION_RECOMPUTE_FULL)
         return true;
-    return add_sum(b, true, "2Q+2Z+2U+V", e, out) && add_sum(b, !s->fused_activation, "V", e, out) && add_sum(b, b->split, "2Q", e, out) &&
-           add_sum(b, none, "2E", e, out) && add_sum(b, none, "d", 1, out) && add_sum(b, true, "2y", 1, out) &&
+    return add_sum(b, true, "2Q", e, out) && inner(b, !attention, out) && add_sum(b, b->split, "2Q", e, out) &&
            add_sum(b, !(b->split && (attention || regather)), "A", e, out) && add_sum(b, !regather, "A", e, out);
 }
 
@@ -158,7 +176,7 @@ static bool check_training(struct facts *f)
         f->open++;
         return true;
     }
-    return activations(b, "2Q", &working) && activations(b, "4Q", &gradients) && stored(b, &kept) &&
+    return activations(b, &working) && gradients_of(b, &gradients) && stored(b, &kept) &&
            add_sum(b, b->strategy->recompute == SESSION_RECOMPUTE_FULL, "Q", b->element_bytes, &checkpoint) && check_state(f) &&
            check_memory_fact(f, "working", m->working, "what is alive in a block", working) &&
            check_memory_fact(f, "activation_gradients", m->activation_gradients, "the gradients of that", gradients) &&

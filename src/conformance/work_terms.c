@@ -3,19 +3,27 @@
 
 #include "conformance/mesh.h"
 
-enum phase { FORWARD, ACTIVATION_GRADIENT, WEIGHT_GRADIENT, INFERENCE };
+enum phase { FORWARD, ACTIVATION_GRADIENT, WEIGHT_GRADIENT, INFERENCE, OPTIMIZER, PHASES };
 
 /* In what the tasks of a term are: itself, its repetition, or the optimizer's step of its weights. */
 enum use { FIRST, AGAIN, STEP_OF, USES };
 
 enum { FACTS = 3 };         /* operations, read, write */
 
+/* What a block must be to have a term: all bits of its mask. */
 enum when {
-    TRAINING = 1, SPLIT_ = 2, PARALLEL = 4, STEP_ = 8, NORM_LAYER = 16, NORM_RMS = 32, MLP_GELU = 64, MLP_SWIGLU = 128, TURNED = 256, BIASED = 512,
-    SPLIT = TRAINING | SPLIT_, TRAINING_PARALLEL = TRAINING | PARALLEL,
-    STEP = STEP_, STEP_PARALLEL = STEP_ | PARALLEL, STEP_LAYER_NORM = STEP_ | NORM_LAYER, STEP_RMS_NORM = STEP_ | NORM_RMS,
-    STEP_GELU = STEP_ | MLP_GELU, STEP_SWIGLU = STEP_ | MLP_SWIGLU, STEP_ROTARY = STEP_ | TURNED,
-    STEP_BIAS = STEP_ | BIASED, STEP_BIAS_GELU = STEP_BIAS | MLP_GELU, STEP_BIAS_SWIGLU = STEP_BIAS | MLP_SWIGLU,
+    TRAINING = 1, STEP = 2, IS_SPLIT = 4, PARALLEL = 8, LAYER_NORM = 16, RMS_NORM = 32, GELU = 64, SWIGLU = 128, ROTARY = 256, BIAS = 512,
+    DROPOUT = 1024, REPLICATED = 2048, FUSED = 4096, KEPT = 8192,
+
+    SPLIT = TRAINING | IS_SPLIT, TRAINING_PARALLEL = TRAINING | PARALLEL, TRAINING_LAYER_NORM = TRAINING | LAYER_NORM,
+    TRAINING_RMS_NORM = TRAINING | RMS_NORM, TRAINING_GELU = TRAINING | GELU, TRAINING_SWIGLU = TRAINING | SWIGLU,
+    TRAINING_ROTARY = TRAINING | ROTARY, TRAINING_BIAS = TRAINING | BIAS, TRAINING_BIAS_GELU = TRAINING_BIAS | GELU,
+    TRAINING_BIAS_SWIGLU = TRAINING_BIAS | SWIGLU, TRAINING_DROPOUT = TRAINING | DROPOUT, TRAINING_REPLICATED = TRAINING | REPLICATED,
+    SWIGLU_KEPT = TRAINING_SWIGLU | KEPT, SWIGLU_FUSED = TRAINING_SWIGLU | FUSED,
+
+    STEP_PARALLEL = STEP | PARALLEL, STEP_LAYER_NORM = STEP | LAYER_NORM, STEP_RMS_NORM = STEP | RMS_NORM, STEP_GELU = STEP | GELU,
+    STEP_SWIGLU = STEP | SWIGLU, STEP_ROTARY = STEP | ROTARY, STEP_BIAS = STEP | BIAS, STEP_BIAS_GELU = STEP_BIAS | GELU,
+    STEP_BIAS_SWIGLU = STEP_BIAS | SWIGLU,
 };
 
 static const struct term {
@@ -44,8 +52,8 @@ struct terms {
     struct tally tally[COUNT(terms)][USES];
     u16 *first, next[COUNT(terms)];     /* by atom of a layer: term + 1; the next of that layer */
     u32 blocks;                 /* as often as the most frequent task is there */
-    qty products[INFERENCE + 1];        /* operations of products over all ranks */
-    const struct dist_task *product_at[INFERENCE + 1];
+    qty products[PHASES];        /* operations of products over all ranks */
+    const struct dist_task *product_at[PHASES];
     qty done[DIST_DECODE + 1][FACTS];   /* over all ranks, by the task's phase */
     u32 n_tasks, unshared;
 };
@@ -54,8 +62,10 @@ static const char *const fact_words[FACTS] = { "operations", "read", "write" };
 
 static u32 conditions(const struct block *b)
 {
-    return (b->training ? TRAINING : STEP_) | (b->split ? SPLIT_ : 0) | (b->ranks > 1 ? PARALLEL : 0) | (b->rms_norm ? NORM_RMS : NORM_LAYER) |
-           (b->swiglu ? MLP_SWIGLU : MLP_GELU) | (b->rotary ? TURNED : 0) | (b->bias ? BIASED : 0);
+    bool fused = b->strategy && b->strategy->fused_activation;
+    return (b->training ? TRAINING : STEP) | (b->split ? IS_SPLIT : 0) | (b->ranks > 1 ? PARALLEL : 0) | (b->rms_norm ? RMS_NORM : LAYER_NORM) |
+           (b->swiglu ? SWIGLU : GELU) | (b->rotary ? ROTARY : 0) | (b->bias ? BIAS : 0) | (b->dropout ? DROPOUT : 0) |
+           (b->dealt > 1 ? REPLICATED : 0) | (fused ? FUSED : KEPT);
 }
 
 static bool term_holds(const struct terms *t, const struct term *term)
@@ -136,9 +146,10 @@ static bool fill_term(struct terms *t, u32 i)
     memcpy(again->facts, first->facts, sizeof first->facts);
     again->open = !t->b->strategy;
     again->wanted = t->b->strategy && is_repeated(t->b, term);
-    step->wanted = term->phase == WEIGHT_GRADIENT && t->b->strategy;
-    step->open = term->phase == WEIGHT_GRADIENT && !t->b->strategy;
-    return term->phase != WEIGHT_GRADIENT || fill_step(t, term, step);
+    bool weights = term->phase == WEIGHT_GRADIENT && !term->sends;
+    step->wanted = weights && t->b->strategy;
+    step->open = weights && !t->b->strategy;
+    return !weights || fill_step(t, term, step);
 }
 
 static bool fill(struct terms *t)
@@ -161,7 +172,7 @@ static bool fill(struct terms *t)
 /* ---- Tasks ---- */
 
 /* The phase of the term that a task belongs to, and as what; false: a block has no such phase. */
-static bool phase_of(u8 phase, enum phase *of, enum use *use)
+static bool phase_of(u8 phase, bool sends, enum phase *of, enum use *use)
 {
     static const struct {
         u8 phase, of, use;
@@ -170,20 +181,22 @@ static bool phase_of(u8 phase, enum phase *of, enum use *use)
         { DIST_ACTIVATION_GRADIENT, ACTIVATION_GRADIENT, FIRST }, { DIST_WEIGHT_GRADIENT, WEIGHT_GRADIENT, FIRST },
         { DIST_OPTIMIZER, WEIGHT_GRADIENT, STEP_OF }, { DIST_PREFILL, INFERENCE, FIRST }, { DIST_DECODE, INFERENCE, FIRST },
     };
-    for (u32 i = 0; i < COUNT(phases); i++)
+    *of = OPTIMIZER;
+    *use = FIRST;
+    for (u32 i = 0; i < COUNT(phases) && !(sends && phase == DIST_OPTIMIZER); i++)
         if (phases[i].phase == phase) {
             *of = (enum phase)phases[i].of;
             *use = (enum use)phases[i].use;
             return true;
         }
-    return false;
+    return sends && phase == DIST_OPTIMIZER;
 }
 
 static bool find_tally(struct terms *t, const struct dist_task *task, const struct term **term, enum use *use, struct tally **out)
 {
     enum phase phase;
     bool sends = task->body == DIST_COLLECTIVE;
-    if (!phase_of(task->phase, &phase, use) || (task->phase == DIST_RECOMPUTE && sends) || (task->phase == DIST_RECOMMUNICATION && !sends))
+    if (!phase_of(task->phase, sends, &phase, use) || (task->phase == DIST_RECOMPUTE && sends) || (task->phase == DIST_RECOMMUNICATION && !sends))
         return false;
     for (u32 i = task->layer ? t->first[task->layer] : 0; i; i = t->next[i - 1]) {
         *term = &terms[i - 1];
@@ -249,6 +262,23 @@ static bool add_product(struct terms *t, const struct dist_task *task, const str
     return work_add(t->b->c, &task->s, t->products[term->phase], operations, &t->products[term->phase]);
 }
 
+/* A collective of training reads what it sends: its group's payload, whole on each rank. */
+static bool check_message(struct terms *t, const struct dist_task *task, const struct term *term, const struct tally *tally, u64 n)
+{
+    qty have;
+    if (!term->sends || !t->b->training || !task->work[DIST_MESSAGE])
+        return true;
+    if (!work_times(t->b->c, &task->s, task->work[DIST_MESSAGE], n, &have))
+        return false;
+    if (work_same(t->b->it, t->b->ranks, have, tally->facts[1].all))
+        return true;
+    const char *text = qty_text(t->b->it->ctx, have);
+    verify_error(&t->b->c->v, &task->s, "work", "message", "check.work_conservation.term", "%s: message over %llu ranks is %s, and e times `%s` is %s",
+                 stmt_text(t->b->it, &task->s), (unsigned long long)n, text, term->facts[1], qty_text(t->b->it->ctx, tally->facts[1].all));
+    note_letters(t, term->facts[1]);
+    return false;
+}
+
 static bool check_task(struct terms *t, const struct dist_task *task)
 {
     const struct term *term;
@@ -275,14 +305,14 @@ static bool check_task(struct terms *t, const struct dist_task *task)
         if (!k && use == FIRST && !add_product(t, task, term, have))
             return false;
     }
-    return good;
+    return check_message(t, task, term, tally, n / (use == STEP_OF ? t->b->data : 1)) && good;
 }
 
 /* ---- Completeness ---- */
 
 static const char *phase_word(enum phase phase, enum use use)
 {
-    static const char *const words[] = { "forward", "activation_gradient", "weight_gradient", "inference" };
+    static const char *const words[] = { "forward", "activation_gradient", "weight_gradient", "inference", "optimizer" };
     return use == AGAIN ? "recompute" : use == STEP_OF ? "optimizer" : words[phase];
 }
 
@@ -309,10 +339,11 @@ static bool has_phase(const struct terms *t, enum phase phase, enum use use)
 
 static bool check_counts(struct terms *t)
 {
-    bool good = true, there[INFERENCE + 1][USES];
-    for (int p = 0; p <= INFERENCE; p++)
+    bool good = true, there[PHASES][USES];
+    for (int p = 0; p < PHASES; p++)
         for (int u = 0; u < USES; u++)
             there[p][u] = has_phase(t, (enum phase)p, (enum use)u);
+    there[OPTIMIZER][FIRST] = there[WEIGHT_GRADIENT][STEP_OF];
     for (u32 i = 0; i < COUNT(terms); i++)
         for (int u = 0; u < USES; u++) {
             const struct tally *tally = &t->tally[i][u];
@@ -328,11 +359,14 @@ static bool check_counts(struct terms *t)
 /* 24bsh^2 + 4bs^2h with attention width, width of keys and values, and feed-forward width apart from h. */
 static bool check_products(struct terms *t)
 {
-    static const char *const forms[] = { "4p+4k+4m+4q", "4p+4k+4m+8q", "4p+4k+4m", "4p+4k+4m" };
+    static const char *const forms[2][INFERENCE + 1] = {
+        { "4p+4k+4m+4q", "4p+4k+4m+8q", "4p+4k+4m", "4p+4k+4m" },
+        { "4p+4k+6m+4q", "4p+4k+6m+8q", "4p+4k+6m", "4p+4k+6m" },       /* with a gate, a third product of the MLP */
+    };
     bool good = true;
     for (int p = 0; p <= INFERENCE; p++) {
         const struct context *ctx = t->b->it->ctx;
-        const char *form = p == INFERENCE && t->b->swiglu ? "4p+4k+6m" : forms[p];
+        const char *form = forms[t->b->swiglu][p];
         struct amount want;
         if (!has_phase(t, (enum phase)p, FIRST))
             continue;
@@ -411,7 +445,7 @@ static bool tell_phase(struct terms *t, enum phase phase, enum use use)
 
 static bool tell(struct terms *t)
 {
-    for (int p = 0; p <= INFERENCE; p++)
+    for (int p = 0; p < PHASES; p++)
         for (int u = 0; u < USES; u++)
             if (!(u == STEP_OF && t->unshared) && !tell_phase(t, (enum phase)p, (enum use)u))
                 return false;
