@@ -21,6 +21,48 @@ void emit_from(struct item *it, struct stmt *s, u32 ref)
     s->lineage = emit_one(it, ref);
 }
 
+static void preserve(struct pass_run *r, const struct stmt *s)
+{
+    struct item *out = r->output;
+    const struct entity *e = stmt_entity(r->input, s);
+    struct stmt *to = s->is_result ? item_add_result(out, s->entity) : item_add(out, s->entity);
+    bool lineage = (e->flags & ENTITY_LINEAGE || s->lineage_kind) && !s->is_result;
+    memcpy(to, s, e->size);
+    to->begin = NO_PLACE;
+    to->written = 0;
+    to->lineage_kind = lineage ? LINEAGE_PRESERVED : LINEAGE_NONE;
+    to->lineage = lineage ? emit_one(out, e->flags & ENTITY_VALUE ? REF_VALUE(s->name) : REF_SYMBOL(s->name)) : 0;
+    if (s->name)
+        item_declare(out, to);
+}
+
+/* Values that arise where they are made are no statements of their own. */
+static void preserve_results(struct pass_run *r, const struct stmt *s)
+{
+    for (const struct field *f = stmt_entity(r->input, s)->fields; f->kind != FIELD_END; f++) {
+        u32 handle = f->kind == FIELD_RESULTS ? (u32)field_get(s, f) : 0;
+        for (u32 i = 0; handle && i < list_n(r->input, handle); i++) {
+            const struct stmt *v = item_value(r->input, list_at(r->input, handle)[i]);
+            if (v && v->is_result)
+                preserve(r, v);
+        }
+    }
+}
+
+void emit_preserved(struct pass_run *r)
+{
+    struct item *out = r->output;
+    out->pool = block_grow(out->pool, out->cap_pool * sizeof *out->pool, r->input->cap_pool * sizeof *out->pool);
+    out->cap_pool = r->input->cap_pool;
+    out->n_pool = r->input->n_pool;
+    out->last_list = 0;
+    memcpy(out->pool, r->input->pool, out->n_pool * sizeof *out->pool);
+    for (u32 i = 0; i < r->input->n_stmts; i++) {
+        preserve_results(r, r->input->stmts[i]);
+        preserve(r, r->input->stmts[i]);
+    }
+}
+
 const struct stmt *find_once(const struct item *it, u32 entity)
 {
     for (u32 i = 0; i < it->n_stmts; i++)

@@ -13,6 +13,12 @@ u32 emit_one(struct item *it, u32 element);
 /* `from` one source, lowered. */
 void emit_from(struct item *it, struct stmt *s, u32 ref);
 
+/*
+ * For a pass within a layer: every statement of the input again, preserved from it, into an output that is empty. The
+ * pass then changes what it is for. Handles of lists stay what they are.
+ */
+void emit_preserved(struct pass_run *r);
+
 /* The statement of an entity that stands at most once in an item, or NULL. */
 const struct stmt *find_once(const struct item *it, u32 entity);
 
