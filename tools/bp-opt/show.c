@@ -22,6 +22,23 @@ static void show_help(struct out *o, u32 form)
     forms[form](o);
 }
 
+static void show_analyses(struct out *o, const char *what, const struct analysis *const *list)
+{
+    for (u32 i = 0; list && list[i]; i++)
+        out_printf(o, i ? ", %s" : "%s %s", i ? list[i]->name : what, list[i]->name);
+    out_string(o, list && *list ? "\n" : "");
+}
+
+/* The rest of the contract: what may be from what, and the analyses. */
+static void show_contract(struct out *o, const struct pass *p)
+{
+    for (const struct relation *r = p->relations; r && r->target; r++)
+        out_printf(o, "    %s %s from %s: %s\n", r->target, r->kind == LINEAGE_LOWERED ? "lowered" : lineage_enum.words[r->kind].text, r->source, r->keeps);
+    show_analyses(o, "    requires", p->requires);
+    show_analyses(o, "    preserves", p->preserves);
+    show_analyses(o, "    produces", p->produces);
+}
+
 static void show_passes(struct out *o)
 {
     static const char *const needs[] = { "workload", "strategy", "target", "deployment" };
@@ -35,6 +52,7 @@ static void show_passes(struct out *o)
                 any = true;
             }
         out_printf(o, "%s\n    %s\n", any ? "" : " nothing", (*p)->doc);
+        show_contract(o, *p);
     }
 }
 
