@@ -147,13 +147,13 @@ $(call objects,$(S)test/unit/main.c): $(B)/gen/suites.h
 
 tested = $(run) SANITIZE='$(SANITIZE)' PYTHON='$(PYTHON)' LIT='$(LIT)' $(S)build-aux/check
 
-check: all $(B)/bp-unit $(B)/oracle-gate $(B)/algebra $(B)/reference
+check: all $(B)/bp-unit $(B)/oracle-gate $(B)/algebra $(B)/reference $(B)/mutate
 	@$(tested) layers unit lit scripts
 check-unit: $(B)/bp-unit
 	@$(tested) unit $(if $(SUITE),'$(SUITE)')
 check-lit: all
 	@$(tested) lit $(if $(FILTER),'$(FILTER)')
-check-scripts: all $(B)/oracle-gate $(B)/algebra $(B)/reference
+check-scripts: all $(B)/oracle-gate $(B)/algebra $(B)/reference $(B)/mutate
 	@$(tested) scripts $(if $(SCRIPT),'$(SCRIPT)')
 check-oracle: all $(B)/oracle-gate
 	@$(tested) scripts oracle
@@ -175,7 +175,7 @@ reference: $(B)/reference
 demo: all
 	@$(run) $(S)build-aux/demo
 mutation: all $(B)/mutate
-	@$(run) $(S)test/mutation/run --show
+	@$(run) $(S)test/mutation/run $(if $(LONE),,--known='$(S)test/mutation/survivors.txt') --show
 bench: all $(B)/packages.bench
 	@$(run) PYTHON='$(PYTHON)' $(S)bench/run
 

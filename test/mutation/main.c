@@ -6,7 +6,7 @@
  *     mutate [--every=N] [--known=FILE] [--codes] [--show] FILE...
  *
  * --every takes one mutant of N (by number, so that runs are alike). --known names the survivors that are explained,
- * `kind entity field: change = reason`, a line each; the end is then `N passed, N failed`, where an unexplained
+ * `kind entity field: change = how many at most: reason`, a line each; the end is then `N passed, N failed`, where an unexplained
  * survivor fails, and so does an explanation of what no longer survives. --show prints an example of each survivor.
  */
 #include "edit.h"
@@ -25,7 +25,7 @@ struct class {
     const char *kind, *entity, *group, *field, *change;
     u32 by[JUDGES + 1];
     char *example;              /* the first survivor's statement */
-    bool known;
+    u32 known;                  /* survivors that are explained */
 };
 
 struct run {
@@ -271,7 +271,7 @@ static void class_name(const struct class *c, char *text, size_t n)
              c->change);
 }
 
-/* Line by line `class = reason`. Returns how many explanations explain nothing. */
+/* Line by line `class = at most: reason`. Returns how many explanations explain nothing. */
 static u32 read_known(struct run *r, const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -280,20 +280,22 @@ static u32 read_known(struct run *r, const char *path)
     if (!file)
         fail(path, "can't be read");
     while (fgets(line, sizeof line, file)) {
-        char *reason = strstr(line, " = ");
+        char *equal = strstr(line, " = "), *reason = equal ? strstr(equal, ": ") : NULL;
         if (*line == '#' || *line == '\n')
             continue;
-        if (!reason || !reason[3])
-            fail(path, "a line without ` = reason`");
-        *reason = '\0';
+        if (!reason || strlen(reason) < 8 || atoi(equal + 3) <= 0)
+            fail(path, "a line that is not `class = number: reason`");
+        *equal = '\0';
         bool found = false;
         for (u32 i = 0; i < r->n_classes; i++) {
             class_name(&r->classes[i], name, sizeof name);
-            if (!strcmp(name, line) && r->classes[i].by[JUDGE_NONE])
-                found = r->classes[i].known = true;
+            if (strcmp(name, line) != 0 || !r->classes[i].by[JUDGE_NONE])
+                continue;
+            found = true;
+            r->classes[i].known = (u32)atoi(equal + 3);
         }
         stale += !found;
-        if (!found)
+        if (!found && r->every == 1)
             printf("no longer survives: %s\n", line);
     }
     fclose(file);
@@ -316,7 +318,7 @@ static void report(const struct run *r, bool checked, u32 stale)
         const struct class *c = &r->classes[i];
         for (u32 k = 0; k <= JUDGES; k++)
             by[k] += c->by[k], total += c->by[k];
-        if (!c->by[JUDGE_NONE] || (checked && c->known))
+        if (!c->by[JUDGE_NONE] || (checked && c->known >= c->by[JUDGE_NONE]))
             continue;
         unexplained += c->by[JUDGE_NONE];
         class_name(c, name, sizeof name);
