@@ -191,13 +191,15 @@ static bool check_pairs(const struct options *o)
         { OPT_VERIFY_ONLY, OPT_CANONICAL },     { OPT_VERIFY_ONLY, OPT_EMIT },       { OPT_VERIFY_ONLY, OPT_DIGEST },
         { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS }, { OPT_CHECKPOINT_DIR, OPT_VERIFY_DIAGNOSTICS },
         { OPT_CHECKPOINT_DIR, OPT_DIFF },       { OPT_EXECUTE, OPT_DIGEST },         { OPT_EXECUTE, OPT_SUMMARY },
+        { OPT_EXPLAIN_DIGEST, OPT_DIGEST },     { OPT_EXPLAIN_DIGEST, OPT_SUMMARY }, { OPT_EXPLAIN_DIGEST, OPT_EXECUTE },
+        { OPT_EXPLAIN_DIGEST, OPT_DIFF },       { OPT_VERIFY_ONLY, OPT_EXPLAIN_DIGEST },
         { OPT_EXECUTE, OPT_DIFF },              { OPT_RUN_REPRODUCER, OPT_PASS },    { OPT_RUN_REPRODUCER, OPT_PASS_PIPELINE },
         { OPT_RUN_REPRODUCER, OPT_DIFF },       { OPT_RUN_REPRODUCER, OPT_REPLAY },  { OPT_RUN_REPRODUCER, OPT_ITEM },
         { OPT_CRASH_REPRODUCER, OPT_VERIFY_DIAGNOSTICS },
     };
     static const enum option not_replayed[] = {
         OPT_PASS, OPT_PASS_PIPELINE, OPT_SESSION, OPT_ITEM, OPT_SPLIT_INPUT_FILE, OPT_KEEP_SOURCES, OPT_CHECKPOINT_DIR, OPT_OUTPUT, OPT_EMIT,
-        OPT_CANONICAL, OPT_PRINT_LOCATIONS, OPT_DIGEST, OPT_SUMMARY, OPT_VERIFY_DIAGNOSTICS, OPT_VERIFY_ONLY, OPT_DIFF, OPT_EXECUTE,
+        OPT_CANONICAL, OPT_PRINT_LOCATIONS, OPT_DIGEST, OPT_EXPLAIN_DIGEST, OPT_SUMMARY, OPT_VERIFY_DIAGNOSTICS, OPT_VERIFY_ONLY, OPT_DIFF, OPT_EXECUTE,
     };
     for (u32 i = 0; o->on[OPT_REPLAY] && i < COUNT(not_replayed); i++)
         if (o->on[not_replayed[i]])
@@ -219,7 +221,7 @@ static bool check_pairs(const struct options *o)
         return usage_error("--diff compares files as they are: run the passes first");
     if (o->on[OPT_DIFF] && !o->second && !o->on[OPT_ITEM])
         return usage_error("--diff takes two files, or two items of one: --item=@a,@b");
-    enum option report = o->on[OPT_DIGEST] ? OPT_DIGEST : o->on[OPT_SUMMARY] ? OPT_SUMMARY : OPT_EXECUTE;
+    enum option report = o->on[OPT_DIGEST] ? OPT_DIGEST : o->on[OPT_EXPLAIN_DIGEST] ? OPT_EXPLAIN_DIGEST : o->on[OPT_SUMMARY] ? OPT_SUMMARY : OPT_EXECUTE;
     if (o->on[report] && o->on[OPT_OUTPUT] && !strcmp(o->text[OPT_OUTPUT], "-"))
         return usage_error("--%s and the text can't both go to standard output", option_rows[report].name);
     return true;

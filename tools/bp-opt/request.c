@@ -79,6 +79,13 @@ bool request_item(struct driver *d)
     return !fault || usage_error("option '--item': %s", fault);
 }
 
+atom request_name(struct driver *d, const char *text)
+{
+    const char *fault = NULL;
+    atom name = read_name(d, &text, &fault);
+    return fault || *text ? 0 : name;
+}
+
 bool request_output(struct driver *d)
 {
     const char *fault = output_check(&d->output, d->options->text[OPT_OUTPUT], &d->arena);

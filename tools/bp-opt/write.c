@@ -1,6 +1,7 @@
 #include "write.h"
 
 #include "emit.h"
+#include "explain_digest.h"
 #include "messages.h"
 #include "split.h"
 
@@ -25,6 +26,8 @@ static bool make_report(struct driver *d, struct out *report)
 {
     bool good = true;
     out_memory(report);
+    if (d->options->on[OPT_EXPLAIN_DIGEST])
+        return explain_digest_report(report, d);
     for (u32 i = 0; d->options->on[OPT_EXECUTE] && i < d->n_parts; i++)
         if (d->parts[i].good)
             out_bytes(report, d->parts[i].executed.data, d->parts[i].executed.n);
@@ -67,7 +70,7 @@ static bool write_what_is_asked(struct driver *d)
     const struct options *o = d->options;
     if (o->on[OPT_VERIFY_ONLY])
         return true;
-    if (o->on[OPT_DIGEST] || o->on[OPT_SUMMARY] || o->on[OPT_EXECUTE])
+    if (o->on[OPT_DIGEST] || o->on[OPT_EXPLAIN_DIGEST] || o->on[OPT_SUMMARY] || o->on[OPT_EXECUTE])
         return write_report(d);
     return o->number[OPT_EMIT] == NONE || write_text(d);
 }
