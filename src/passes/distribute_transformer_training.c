@@ -266,21 +266,33 @@ static bool emit_chain(struct derivation *d, const struct block *b)
     return true;
 }
 
+/* With the session's numbers, then with the symbols that stay: what does not fit as a number is refused as a form, too. */
+static struct block *derive(struct derivation *d)
+{
+    struct pass_run *r = d->r;
+    struct block *b = ARENA_NEW(&r->output->arena, struct block);
+    struct block_fault fault;
+    struct block_sizes sizes = block_sizes_of(r->ctx->exprs, &d->model, &d->workload, &d->strategy);
+    struct block_switches switches = block_switches_of(&d->model, &d->strategy, d->pairs);
+    bool same = sizes.b == d->b && sizes.S == d->S;
+    bool good = block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault);
+    sizes.b = d->b;
+    sizes.S = d->S;
+    if (good && (same || block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault)))
+        return b;
+    pass_error(r, r->input, &d->op->s, NULL, NULL, "pass.quantity", "%s of layer %s %s", fault.term, fault.layer, expr_status_text(fault.status));
+    return NULL;
+}
+
 static bool run(struct pass_run *r)
 {
     struct derivation d = { .r = r, .axes = { emit_atom(r, "tp"), emit_atom(r, "kv_replica") } };
     if (!accept_input(&d))
         return false;
     d.n_axes = kv_replicas(&d.model, d.strategy.tensor) > 1 ? 2 : 1;
-    struct block *b = ARENA_NEW(&r->output->arena, struct block);
-    struct block_fault fault;
-    struct block_sizes sizes = block_sizes_of(r->ctx->exprs, &d.model, &d.workload, &d.strategy);
-    sizes.b = d.b;
-    sizes.S = d.S;
-    struct block_switches switches = block_switches_of(&d.model, &d.strategy, d.pairs);
-    if (!block_derive(r->ctx->exprs, &r->ctx->arena, &sizes, &switches, b, &fault))
-        return pass_error(r, r->input, &d.op->s, NULL, NULL, "pass.quantity", "%s of layer %s %s", fault.term, fault.layer,
-                          expr_status_text(fault.status));
+    struct block *b = derive(&d);
+    if (!b)
+        return false;
     emit_symbols(&d);
     emit_program_facts(&d, b);
     if (!emit_chain(&d, b))
