@@ -60,7 +60,10 @@ static const struct session_strategy *find_strategy(const struct lowering *l)
 static bool count_in_flight(struct stage *s, u128 microbatches)
 {
     u128 p = s->strategy->pipeline, v = s->strategy->virtual_stages ? s->strategy->virtual_stages : 1, k = 1;
-    switch (s->strategy->schedule) {
+    int schedule = s->strategy->schedule;
+    if (schedule == SESSION_SCHEDULE_DEFAULT && p > 1)
+        schedule = v > 1 ? SESSION_INTERLEAVED_ONE_F_ONE_B : SESSION_ONE_F_ONE_B;
+    switch (schedule) {
     case SESSION_GPIPE: k = microbatches; break;
     case SESSION_ONE_F_ONE_B: k = microbatches < p ? microbatches : p; break;
     case SESSION_INTERLEAVED_ONE_F_ONE_B: {
