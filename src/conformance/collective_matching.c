@@ -1,6 +1,6 @@
 /*
  * collective-matching: ranks that share communications meet them in one order, so that none waits for ever.
- *   order         of two collectives that share a rank one comes first, whatever order a rank may choose
+ *   order         of two collectives that share a rank one comes first; above a concrete plan that may be left open
  *   sends         each send meets a receive of its channel, of the same bytes
  *   no hang       where sends and receives stand apart, ranks that run in the order of the text never wait in a circle
  */
@@ -16,27 +16,35 @@ struct ordering {
     bool told;                  /* once a step */
 };
 
-static bool refuse_order(struct matching *m, u32 a, u32 b, u32 rank)
+/* A concrete plan is what runs; above it an order may still be chosen, the same one for all ranks. */
+static void tell_order(struct matching *m, u32 a, u32 b, u32 rank)
 {
-    const struct item *it = m->schedule.view.it;
-    const char *first = stmt_text(it, m->schedule.view.steps[a].s), *second = stmt_text(it, m->schedule.view.steps[b].s);
-    verify_error(&m->check->v, m->schedule.view.steps[b].s, NULL, NULL, "check.collective_matching.order",
-                 "rank %u takes part in %s and in %s, and neither comes first: another rank may enter them in the other order", rank, first, second);
-    verify_note(&m->check->v, m->schedule.view.steps[a].s, NULL, NULL, "%s is here", first);
-    verify_note_legal(&m->check->v, "write `after %s`, or `order serial`", first);
-    return false;
+    const struct view *view = &m->schedule.view;
+    struct verifier *v = &m->check->v;
+    const char *first = stmt_text(view->it, view->steps[a].s), *second = stmt_text(view->it, view->steps[b].s);
+    if (view->it->kind->layer == LAYER_CONCRETE)
+        verify_error(v, view->steps[b].s, NULL, NULL, "check.collective_matching.order",
+                     "rank %u takes part in %s and in %s, and neither comes first: another rank may enter them in the other order", rank, first,
+                     second);
+    else
+        verify_warning(v, view->steps[b].s, NULL, NULL, "check.collective_matching.order",
+                       "rank %u takes part in %s and in %s, and neither comes first: what runs them must choose one order for all ranks", rank,
+                       first, second);
+    verify_note(v, view->steps[a].s, NULL, NULL, "%s is here", first);
+    verify_note_legal(v, "write `after %s`, or `order serial`", first);
+    m->open++;
 }
 
+/* Where an order may still be chosen one pair is enough to say so. */
 static void visit_before(void *state, u32 before, u32 rank)
 {
     struct ordering *o = state;
     struct matching *m = o->m;
-    if (o->told)
+    bool enough = m->open && m->schedule.view.it->kind->layer != LAYER_CONCRETE;
+    if (o->told || enough || order_before(&m->schedule.order, before - 1, o->step))
         return;
-    if (!order_before(&m->schedule.order, before - 1, o->step)) {
-        refuse_order(m, before - 1, o->step, rank);
-        o->told = true;
-    }
+    tell_order(m, before - 1, o->step, rank);
+    o->told = true;
 }
 
 /* In a sequence that keeps the order; the last on each rank before, if ordered, has all others before it. */
@@ -56,10 +64,12 @@ static void check_order(struct matching *m)
 static void say(struct matching *m)
 {
     struct check *c = m->check;
-    if (!c->v.errors && m->collectives)
+    if (!c->v.errors && m->collectives && !m->open)
         check_proved(c, "%u collectives: any two that share a rank have an order, so that all ranks meet them in one", m->collectives);
     if (!c->v.errors && m->pairs)
         check_proved(c, "%u sends meet their receives, and no rank waits in a circle when all run in the order of the text", m->pairs);
+    if (m->open && !c->v.errors)
+        check_skipped(c, "the order of %u collectives, which is open", m->collectives);
     if (!m->collectives && !m->pairs)
         check_skipped(c, "it has no collective, and no send apart from its receive");
     if (m->whole)

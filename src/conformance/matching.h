@@ -7,7 +7,9 @@
 struct matching {
     struct check *check;
     struct schedule schedule;
-    u32 collectives, pairs, whole;      /* whole: transfers that name no value */
+    u32 collectives, pairs;
+    u32 open;                           /* pairs without an order that were told */
+    u32 whole;                          /* transfers that name no value */
 };
 
 /* matching_sends.c: transfers that only send or only receive. */

@@ -38,7 +38,7 @@ const struct rule check_rules[] = {
     { "check.collective_matching.proved", "Ranks meet their collectives in one order, and sends meet receives. Nothing is to mend." },
     { "check.collective_matching.skipped", "What could not be matched, and why. Add what the message misses." },
     { "check.collective_matching.order", "Of two collectives that share a rank one comes first, or ranks may enter them in different orders and wait "
-      "for ever. Order them with `after`, a queue, or `order serial`." },
+      "for ever; above a concrete plan that is a warning. Order them with `after`, a queue, or `order serial`." },
     { "check.collective_matching.send", "What a rank sends, another receives: a transfer with operands alone needs one with results alone, between the "
       "same ranks on the same channel. Write the receive, or both ends in one transfer." },
     { "check.collective_matching.receive", "What a rank receives, another sends: a transfer with results alone needs one with operands alone, between "
