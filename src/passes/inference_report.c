@@ -64,6 +64,8 @@ bool inference_report_of(struct inference_report *out, const struct item *model,
     spec_inference_strategy(strategy, &out->strategy);
     if (!read_step(dist, workload, &out->step) || !out->strategy.pipeline)
         return false;
+    spec_request(workload, NULL, &out->request);
+    out->request.pairs = out->step.pairs;
     out->block = ARENA_NEW(&dist->ctx->arena, struct inference_block);
     out->blocks = out->model.blocks / out->strategy.pipeline;
     return derive(out, &out->step, out->block);
@@ -158,6 +160,41 @@ static bool device_bytes(const struct item *deployment, u64 ranks, u64 *bytes)
     return n > 0;
 }
 
+/* ---- The whole request ---- */
+
+/* Its steps added up: pairs of one head and sequence over the prompt, operations of all ranks, the cache at the end. */
+struct request_sums {
+    u64 prefills, decodes;
+    u128 prefill_pairs, operations, kv_cache;
+};
+
+static bool add_step(const struct inference_report *r, const struct inference_step *step, struct request_sums *out)
+{
+    struct inference_block b;
+    u128 n, kv;
+    bool good = derive(r, step, &b) && qty_value(r->ctx->exprs, b.total.operations, &n) && u128_mul(n, r->model.blocks, &n) &&
+                u128_mul(n, r->strategy.tensor, &n) && u128_add(out->operations, n, &out->operations) &&
+                qty_value(r->ctx->exprs, b.memory.kv_cache, &kv) && u128_mul(kv, r->blocks, &out->kv_cache);
+    if (step->decode)
+        out->decodes++;
+    else
+        out->prefills++;
+    return good && (step->decode || u128_add(out->prefill_pairs, request_pairs(step), &out->prefill_pairs));
+}
+
+/* With the first of several steps the request is summed up; false: it isn't due here. */
+static bool sum_request(const struct inference_report *r, struct request_sums *out)
+{
+    struct inference_step step;
+    *out = (struct request_sums){ 0 };
+    if (request_steps(&r->request) < 2 || !request_step(&r->request, 0, &step) || step.decode != r->step.decode || step.context != r->step.context)
+        return false;
+    for (u64 i = 0; request_step(&r->request, i, &step); i++)
+        if (!add_step(r, &step, out))
+            return false;
+    return true;
+}
+
 /* ---- Text ---- */
 
 static void row(struct out *o, const char *name, u128 value, const char *unit)
@@ -187,6 +224,20 @@ static void text_model(struct out *o, const struct inference_report *r, const st
     if (qty_value(r->ctx->exprs, r->block->total.operations, &operations) && u128_mul(operations, r->model.blocks, &n) &&
         u128_mul(n, r->strategy.tensor, &n))
         row(o, "operations", n, "in this step");
+    row(o, "pairs", request_pairs(&r->step), "of a query and a key in this step, a head and sequence");
+}
+
+static void text_request(struct out *o, const struct inference_report *r)
+{
+    struct request_sums s;
+    if (!sum_request(r, &s))
+        return;
+    out_printf(o, "  the whole request: %llu step%s of prefill, %llu of decode\n", (number)s.prefills,
+               s.prefills == 1 ? "" : "s", (number)s.decodes);
+    if (s.prefill_pairs)
+        row(o, "pairs", s.prefill_pairs, "of a query and a key of the prompt, a head and sequence");
+    row(o, "operations", s.operations, "of all ranks");
+    row(o, "kv_cache", s.kv_cache, "bytes on each rank at its end");
 }
 
 static void text_fit(struct out *o, const struct inference_report *r, const struct item *deployment)
@@ -216,6 +267,7 @@ void inference_report_text(struct out *o, const struct inference_report *r, cons
     row(o, "model", token.model, "bytes, each head once");
     row(o, "rank", token.rank, "bytes on each rank");
     row(o, "all ranks", token.all, "bytes, copies too");
+    text_request(o, r);
     for (u32 i = 0; deployments && i < deployments->n; i++)
         if (!strcmp(deployments->items[i]->kind->name, "session.deployment"))
             text_fit(o, r, deployments->items[i]);
@@ -255,6 +307,7 @@ static void json_fits(struct out *o, const struct inference_report *r, const str
 void inference_report_json(struct out *o, const struct inference_report *r, const struct module *deployments)
 {
     struct token token = token_of(r);
+    struct request_sums sums;
     struct stage s;
     if (!stage_of(r, r->block, &s))
         return;
@@ -270,6 +323,16 @@ void inference_report_json(struct out *o, const struct inference_report *r, cons
     member(o, r, "rank", token.rank, false);
     member(o, r, "all_ranks", token.all, false);
     out_char(o, '}');
+    member(o, r, "pairs", request_pairs(&r->step), false);
+    if (sum_request(r, &sums)) {
+        out_string(o, ",\"request\":{");
+        member(o, r, "prefill_steps", sums.prefills, true);
+        member(o, r, "decode_steps", sums.decodes, false);
+        member(o, r, "prefill_pairs", sums.prefill_pairs, false);
+        member(o, r, "operations", sums.operations, false);
+        member(o, r, "kv_cache", sums.kv_cache, false);
+        out_char(o, '}');
+    }
     if (deployments)
         json_fits(o, r, deployments);
 }

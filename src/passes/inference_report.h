@@ -12,6 +12,7 @@ struct inference_report {
     struct context *ctx;
     struct transformer_model model;
     struct training_strategy strategy;
+    struct inference_request request;   /* of which the program is a step */
     struct inference_step step;
     struct inference_block *block;      /* in the context's arena; NULL: it leaves 128 bits */
     u64 blocks;                         /* of a stage */
