@@ -10,6 +10,7 @@ struct match {
     struct qty_binding *bindings;
     u32 n;
     qty blocks;                 /* of which the program is one; 0: not said */
+    qty context;                /* tokens that a step of inference attends to; 0: it is none */
     u32 compared, open;
 };
 
@@ -52,6 +53,8 @@ static bool all_bound(const struct match *m, qty q)
 
 enum answer { SAME, OTHER, OPEN };
 
+enum { CACHE_SEQUENCE = 2 };    /* of a block's cache: keys and values, batch, sequence, width */
+
 static enum answer compare_size(struct match *m, qty source, qty here)
 {
     atom symbol = symbol_of(m, source);
@@ -74,6 +77,14 @@ static bool is_of_blocks(const struct match *m, const struct type *source, const
     return m->blocks && source->rank == here->rank + 1 && source->dims[0] == m->blocks;
 }
 
+/* It holds the tokens of the context: as many as the sequence has, or fewer. */
+static bool holds_context(const struct match *m, qty sequence, qty here)
+{
+    u128 most, n;
+    return m->context && here == m->context && qty_value(m->model->ctx->exprs, sequence, &most) && qty_value(m->model->ctx->exprs, here, &n) &&
+           n <= most;
+}
+
 static enum answer compare_types(struct match *m, const struct type *source, const struct type *here)
 {
     enum answer worst = SAME;
@@ -81,7 +92,9 @@ static enum answer compare_types(struct match *m, const struct type *source, con
     if (source->element != here->element || source->rank != here->rank + skip)
         return OTHER;
     for (u32 i = 0; i < here->rank; i++) {
-        enum answer a = compare_size(m, source->dims[i + skip], here->dims[i]);
+        bool sequence = skip && i == CACHE_SEQUENCE;
+        enum answer a = sequence && holds_context(m, source->dims[i + skip], here->dims[i]) ? SAME
+                        : compare_size(m, source->dims[i + skip], here->dims[i]);
         if (a == OTHER)
             return OTHER;
         worst = a == OPEN ? OPEN : worst;
@@ -121,13 +134,19 @@ static void compare_results(struct match *m, const struct dist_task *t)
     }
 }
 
+static void read_scale(struct match *m, const struct dist_scale *s)
+{
+    m->blocks = s->blocks;
+    m->context = s->context;
+}
+
 u32 shard_types_check(struct program *p, const struct item *model, u32 *open)
 {
     struct match m = { .p = p, .model = model };
     m.bindings = ARENA_ARRAY(&p->check->v.scratch, struct qty_binding, model->dollars.n + (size_t)1);
     for (u32 i = 0; i < p->it->n_stmts; i++)
         if (p->it->stmts[i]->entity == DIST_SCALE)
-            m.blocks = ((const struct dist_scale *)p->it->stmts[i])->blocks;
+            read_scale(&m, (const struct dist_scale *)p->it->stmts[i]);
     for (u32 i = 0; i < p->it->n_stmts; i++) {
         const struct stmt *s = p->it->stmts[i];
         const struct stmt *source = s->entity == DIST_VALUE ? source_value(p->it, s, model) : NULL;
