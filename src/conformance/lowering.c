@@ -350,5 +350,5 @@ static bool run(struct check *c)
 
 const struct checker lowering = {
     .name = "lowering", .layers = IN(LAYER_DIST) | IN(LAYER_PORTABLE) | IN(LAYER_CONCRETE), .run = run,
-    .doc = "a plan says of its parent's tasks, values and order what the parent says",
+    .doc = "A plan says of its parent's tasks, values and order what the parent says.",
 };
