@@ -7,6 +7,8 @@
  *
  * k over p stages and m microbatches: 1 (no pipeline), min(m, p) (1F1B), m (GPipe), min(2(p-1) + (v-1)p + 1, m·v) / v
  * (interleaved). Korthikanti et al. 2022 (arXiv 2205.05198) section 4.2.3; Narayanan et al. 2021 (arXiv 2104.04473) section 2.2.
+ *
+ * Of inference: weights, workspace of one block; other_weights (L - 1)·weights, other_kv_caches (L - 1)·kv_cache.
  */
 #include "conformance/lowering.h"
 
@@ -152,6 +154,65 @@ static void check_fact(struct stage *s, const char *name, bool lasts)
         check_kind(s, b, lasts);
 }
 
+/* ---- Inference ---- */
+
+struct kept {
+    const char *name;
+    u8 role, storage;
+    qty fact;
+    u128 times;
+};
+
+static void check_kept(struct stage *s, const struct kept *k)
+{
+    const struct context *ctx = s->l->it->ctx;
+    struct verifier *to = &s->l->c->v;
+    const struct portable_buffer *b = find_buffer(s, k->name);
+    qty size;
+    if (!linear(s, 0, k->fact, k->times, &size)) {
+        check_skipped(s->l->c, "the stage's %s: their bytes leave 128 bits", k->name);
+        return;
+    }
+    if (!b && size)
+        verify_error(to, NULL, NULL, NULL, "check.lowering.stage", "no buffer %%%s holds the %s bytes of the stage's %s", k->name, qty_text(ctx, size), k->name);
+    if (!b)
+        return;
+    if (b->size != size) {
+        const char *is = qty_text(ctx, b->size);
+        verify_error(to, &b->s, "size", NULL, "check.lowering.stage", "%s has %s bytes; a stage of %llu blocks has %s", stmt_text(s->l->it, &b->s), is,
+                     (unsigned long long)s->blocks, qty_text(ctx, size));
+    }
+    if (b->storage != k->storage || b->role != k->role)
+        verify_error(to, &b->s, b->role != k->role ? "role" : "storage", NULL, "check.lowering.stage", "%s is %s %s; in inference it is %s %s",
+                     stmt_text(s->l->it, &b->s), portable_role_enum.words[b->role].text, portable_storage_enum.words[b->storage].text,
+                     portable_role_enum.words[k->role].text, portable_storage_enum.words[k->storage].text);
+}
+
+/* What a block keeps besides its cache, a value, and what the other blocks of the stage do. */
+static void check_inference(struct stage *s)
+{
+    const struct dist_memory *m = s->memory;
+    u64 p = s->strategy->pipeline ? s->strategy->pipeline : 1;
+    u32 before = s->l->c->v.errors;
+    if (!qty_value(s->l->it->ctx->exprs, s->scale->blocks, &s->blocks) || !s->blocks || s->blocks % p || s->blocks > UINT32_MAX) {
+        check_skipped(s->l->c, "the stage's buffers: `scale` and the strategy don't give whole blocks a rank");
+        return;
+    }
+    s->blocks /= p;
+    const struct kept kept[] = {
+        { "weights", PORTABLE_CONSTANT, PORTABLE_PERSISTENT, m->weights, 1 },
+        { "workspace", PORTABLE_WORKSPACE, PORTABLE_TRANSIENT, m->workspace, 1 },
+        { "other_weights", PORTABLE_CONSTANT, PORTABLE_PERSISTENT, m->weights, s->blocks - 1 },
+        { "other_kv_caches", PORTABLE_STATE, PORTABLE_PERSISTENT, m->kv_cache, s->blocks - 1 },
+    };
+    for (u32 i = 0; i < COUNT(kept); i++)
+        check_kept(s, &kept[i]);
+    if (s->l->c->v.errors == before)
+        check_proved(s->l->c, "buffers of a stage of %llu blocks", (unsigned long long)s->blocks);
+}
+
+/* ---- All of it ---- */
+
 /* A plan whose buffers are from a program's `memory` is one of a whole stage. */
 static bool is_stage(const struct lowering *l)
 {
@@ -180,6 +241,10 @@ void lowering_check_stage(struct lowering *l)
         return;
     if (!s.memory || !s.scale || !s.strategy) {
         check_skipped(l->c, "the stage's buffers: the %s is not in the file", s.strategy ? "program's `memory` or `scale`" : "strategy");
+        return;
+    }
+    if (s.scale->query) {
+        check_inference(&s);
         return;
     }
     if (!count(&s)) {
