@@ -44,14 +44,24 @@ static bool repeats(const struct module *file, struct item *it)
     return twin && twin != it && digest_equal(item_digest(twin), item_digest(it));
 }
 
-static struct item *find_only(enum binding b, const struct module *file, const struct module *session, u32 *n)
+static bool is_made(const struct module *fresh, const struct item *it)
+{
+    for (u32 i = 0; fresh && i < fresh->n; i++)
+        if (fresh->items[i] == it)
+            return true;
+    return false;
+}
+
+/* MADE: items that are not counted, or NULL. */
+static struct item *find_only(enum binding b, const struct module *file, const struct module *session, const struct module *made, u32 *n)
 {
     const struct module *modules[] = { file, session };
     struct item *found = NULL;
     *n = 0;
     for (u32 m = 0; m < COUNT(modules); m++)
         for (u32 i = 0; modules[m] && i < modules[m]->n; i++)
-            if (is_kind(modules[m]->items[i], b) && modules[m]->items[i] != found && !repeats(file, modules[m]->items[i])) {
+            if (is_kind(modules[m]->items[i], b) && modules[m]->items[i] != found && !repeats(file, modules[m]->items[i]) &&
+                !is_made(made, modules[m]->items[i])) {
                 found = modules[m]->items[i];
                 ++*n;
             }
@@ -80,8 +90,20 @@ static void list_candidates(struct pass_run *r, enum binding b, const struct mod
                           "choose it with {%s=%s}", names[b], symbol_text(modules[m]->items[i], modules[m]->items[i]->name));
 }
 
+static const struct step_option *override_of(const struct step *step, enum binding b, const char *field)
+{
+    for (u32 i = 0; i < step->n_options; i++) {
+        const char *name = step->options[i].name;
+        size_t n = strlen(names[b]);
+        if (!strncmp(name, names[b], n) && name[n] == '.' && (!field || !strcmp(name + n + 1, field)))
+            return &step->options[i];
+    }
+    return NULL;
+}
+
+/* What an option changes is not what it made for the pass's item before. */
 static struct item *choose(struct pass_run *r, enum binding b, const struct step *step, const struct module *file,
-                           const struct module *session)
+                           const struct module *session, const struct module *fresh)
 {
     for (u32 i = 0; i < step->n_options; i++) {
         const struct step_option *o = &step->options[i];
@@ -96,7 +118,7 @@ static struct item *choose(struct pass_run *r, enum binding b, const struct step
         return it;
     }
     u32 n;
-    struct item *it = find_only(b, file, session, &n);
+    struct item *it = find_only(b, file, session, override_of(step, b, NULL) ? fresh : NULL, &n);
     if (n > 1 && (it = find_pinned(r, b, file, session)))
         n = 1;
     if (n == 1)
@@ -112,17 +134,6 @@ static struct item *choose(struct pass_run *r, enum binding b, const struct step
 }
 
 /* ---- Overridden facts ---- */
-
-static const struct step_option *override_of(const struct step *step, enum binding b, const char *field)
-{
-    for (u32 i = 0; i < step->n_options; i++) {
-        const char *name = step->options[i].name;
-        size_t n = strlen(names[b]);
-        if (!strncmp(name, names[b], n) && name[n] == '.' && (!field || !strcmp(name + n + 1, field)))
-            return &step->options[i];
-    }
-    return NULL;
-}
 
 static atom effective_name(const struct item *it, enum binding b, const struct step *step)
 {
@@ -236,7 +247,7 @@ bool bind_session(struct pass_run *r, const struct step *step, const struct modu
     for (int b = 0; b < BINDINGS; b++) {
         if (!(r->pass->bindings & NEEDS(b)))
             continue;
-        struct item *it = choose(r, (enum binding)b, step, file, session);
+        struct item *it = choose(r, (enum binding)b, step, file, session, fresh);
         if (it && override_of(step, (enum binding)b, NULL))
             it = override_facts(r, it, (enum binding)b, step, file, fresh);
         r->session.items[b] = it;
