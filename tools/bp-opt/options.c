@@ -186,7 +186,7 @@ static bool check_pairs(const struct options *o)
         { OPT_PASS_PIPELINE, OPT_PASS },        { OPT_FIX, OPT_DIFF },               { OPT_FIX, OPT_DIGEST },
         { OPT_FIX, OPT_SUMMARY },               { OPT_FIX, OPT_CANONICAL },          { OPT_FIX, OPT_VERIFY_DIAGNOSTICS },
         { OPT_FIX, OPT_SPLIT_INPUT_FILE },      { OPT_FIX, OPT_VERIFY_ONLY },        { OPT_FIX, OPT_EMIT },
-               { OPT_DIGEST, OPT_SUMMARY },         { OPT_CANONICAL, OPT_PRINT_LOCATIONS },
+        { OPT_DIGEST, OPT_SUMMARY },         { OPT_CANONICAL, OPT_PRINT_LOCATIONS },
         { OPT_CANONICAL, OPT_EMIT },            { OPT_PRINT_LOCATIONS, OPT_EMIT },   { OPT_VERIFY_ONLY, OPT_OUTPUT },
         { OPT_VERIFY_ONLY, OPT_CANONICAL },     { OPT_VERIFY_ONLY, OPT_EMIT },       { OPT_VERIFY_ONLY, OPT_DIGEST },
         { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS }, { OPT_CHECKPOINT_DIR, OPT_VERIFY_DIAGNOSTICS },
@@ -221,8 +221,18 @@ static bool check_pairs(const struct options *o)
         return usage_error("--diff compares files as they are: run the passes first");
     if (o->on[OPT_DIFF] && !o->second && !o->on[OPT_ITEM])
         return usage_error("--diff takes two files, or two items of one: --item=@a,@b");
-    enum option report = o->on[OPT_DIGEST] ? OPT_DIGEST : o->on[OPT_EXPLAIN_DIGEST] ? OPT_EXPLAIN_DIGEST : o->on[OPT_SUMMARY] ? OPT_SUMMARY : OPT_EXECUTE;
-    if (o->on[report] && o->on[OPT_OUTPUT] && !strcmp(o->text[OPT_OUTPUT], "-"))
+    static const enum option reports[] = { OPT_DIGEST, OPT_SUMMARY, OPT_EXECUTE, OPT_WHY, OPT_EXPLAIN_DIGEST };
+    enum option report = OPTIONS;
+    for (u32 i = 0; i < COUNT(reports); i++) {
+        if (!o->on[reports[i]])
+            continue;
+        if (report != OPTIONS)
+            return usage_error("--%s and --%s exclude each other", option_rows[report].name, option_rows[reports[i]].name);
+        report = reports[i];
+    }
+    if (report != OPTIONS && (o->on[OPT_DIFF] || o->on[OPT_FIX] || o->on[OPT_VERIFY_ONLY]))
+        return usage_error("--%s prints a report: not with --%s", option_rows[report].name, o->on[OPT_DIFF] ? "diff" : o->on[OPT_FIX] ? "fix" : "verify-only");
+    if (report != OPTIONS && o->on[OPT_OUTPUT] && !strcmp(o->text[OPT_OUTPUT], "-"))
         return usage_error("--%s and the text can't both go to standard output", option_rows[report].name);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "explain_digest.h"
 #include "messages.h"
 #include "split.h"
+#include "why.h"
 
 static void print_parts(struct driver *d, struct out *o)
 {
@@ -31,7 +32,10 @@ static bool make_report(struct driver *d, struct out *report)
     for (u32 i = 0; d->options->on[OPT_EXECUTE] && i < d->n_parts; i++)
         if (d->parts[i].good)
             out_bytes(report, d->parts[i].executed.data, d->parts[i].executed.n);
-    for (u32 i = 0; !d->options->on[OPT_EXECUTE] && i < d->n_parts; i++)
+    for (u32 i = 0; d->options->on[OPT_WHY] && good && i < d->n_parts; i++)
+        good = !d->parts[i].good || why_report(report, d, &d->parts[i]);
+    bool asked = d->options->on[OPT_EXECUTE] || d->options->on[OPT_WHY];
+    for (u32 i = 0; !asked && i < d->n_parts; i++)
         if (d->parts[i].good && (!d->item || d->parts[i].item))
             good = emit_report(report, &d->parts[i].module, &d->parts[i].items, &d->parts[i].summaries, d->options) && good;
     return good;
@@ -70,7 +74,7 @@ static bool write_what_is_asked(struct driver *d)
     const struct options *o = d->options;
     if (o->on[OPT_VERIFY_ONLY])
         return true;
-    if (o->on[OPT_DIGEST] || o->on[OPT_EXPLAIN_DIGEST] || o->on[OPT_SUMMARY] || o->on[OPT_EXECUTE])
+    if (o->on[OPT_DIGEST] || o->on[OPT_SUMMARY] || o->on[OPT_EXECUTE] || o->on[OPT_WHY] || o->on[OPT_EXPLAIN_DIGEST])
         return write_report(d);
     return o->number[OPT_EMIT] == NONE || write_text(d);
 }
