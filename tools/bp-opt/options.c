@@ -192,7 +192,7 @@ static bool check_pairs(const struct options *o)
         { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS }, { OPT_CHECKPOINT_DIR, OPT_VERIFY_DIAGNOSTICS },
         { OPT_CHECKPOINT_DIR, OPT_DIFF },       { OPT_EXECUTE, OPT_DIGEST },         { OPT_EXECUTE, OPT_SUMMARY },
         { OPT_EXPLAIN_DIGEST, OPT_DIGEST },     { OPT_EXPLAIN_DIGEST, OPT_SUMMARY }, { OPT_EXPLAIN_DIGEST, OPT_EXECUTE },
-        { OPT_EXPLAIN_DIGEST, OPT_DIFF },       { OPT_VERIFY_ONLY, OPT_EXPLAIN_DIGEST },
+        { OPT_EXPLAIN_DIGEST, OPT_DIFF },       { OPT_VERIFY_ONLY, OPT_EXPLAIN_DIGEST }, { OPT_VERIFY_ONLY, OPT_WHY },
         { OPT_EXECUTE, OPT_DIFF },              { OPT_RUN_REPRODUCER, OPT_PASS },    { OPT_RUN_REPRODUCER, OPT_PASS_PIPELINE },
         { OPT_RUN_REPRODUCER, OPT_DIFF },       { OPT_RUN_REPRODUCER, OPT_REPLAY },  { OPT_RUN_REPRODUCER, OPT_ITEM },
         { OPT_CRASH_REPRODUCER, OPT_VERIFY_DIAGNOSTICS },
@@ -230,8 +230,8 @@ static bool check_pairs(const struct options *o)
             return usage_error("--%s and --%s exclude each other", option_rows[report].name, option_rows[reports[i]].name);
         report = reports[i];
     }
-    if (report != OPTIONS && (o->on[OPT_DIFF] || o->on[OPT_FIX] || o->on[OPT_VERIFY_ONLY]))
-        return usage_error("--%s prints a report: not with --%s", option_rows[report].name, o->on[OPT_DIFF] ? "diff" : o->on[OPT_FIX] ? "fix" : "verify-only");
+    if (report != OPTIONS && (o->on[OPT_DIFF] || o->on[OPT_FIX]))
+        return usage_error("--%s prints a report: not with --%s", option_rows[report].name, o->on[OPT_DIFF] ? "diff" : "fix");
     if (report != OPTIONS && o->on[OPT_OUTPUT] && !strcmp(o->text[OPT_OUTPUT], "-"))
         return usage_error("--%s and the text can't both go to standard output", option_rows[report].name);
     return true;
