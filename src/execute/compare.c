@@ -111,25 +111,16 @@ static void compare_with_source(struct run *r, struct run_value *value, struct d
     arena_free(&room);
 }
 
-/* The first rank that has the same part. */
-static u64 first_copy(const struct run *r, const struct run_value *value, const struct tensor *part, u64 rank, const struct tensor *const *parts)
-{
-    for (u64 other = 0; other < rank; other++)
-        if (parts[other] && !memcmp(value->parts[other].from, part->from, part->rank * sizeof *part->from))
-            return other;
-    (void)r;
-    return rank;
-}
-
 static void compare_copies(struct run *r, struct run_value *value, struct difference *d)
 {
     struct arena room;
     arena_init(&room);
     const struct tensor **parts = ARENA_ARRAY(&room, const struct tensor *, r->mesh.size);
+    const u32 *copies = run_copies(r, value, &room);
     for (u64 rank = 0; rank < r->mesh.size; rank++) {
         parts[rank] = consistent(r, value, rank, &room);
-        u64 other = parts[rank] ? first_copy(r, value, parts[rank], rank, parts) : rank;
-        if (other != rank)
+        u64 other = copies[rank];
+        if (parts[rank] && other != rank && parts[other])
             compare_part(value, parts[rank], parts[other], rank, other, d);
         if (parts[rank])
             value->largest = fmax(value->largest, tensor_largest(parts[rank]));

@@ -11,11 +11,10 @@ void run_reduced_bound(struct tensor *out, const struct tensor *const *parts, u6
 {
     double bounds = 0, worst = 0, magnitudes = 0, largest = 0;
     for (u64 i = 0; i < n; i++) {
-        double of_part = tensor_largest(parts[i]);
         bounds += parts[i]->bound;
-        magnitudes += of_part;
+        magnitudes += parts[i]->largest;
         worst = fmax(worst, parts[i]->bound);
-        largest = fmax(largest, of_part);
+        largest = fmax(largest, parts[i]->largest);
     }
     if (how == REDUCTION_SUM)
         out->bound = bounds + roundings(n - 1) * magnitudes;
@@ -27,29 +26,27 @@ void run_reduced_bound(struct tensor *out, const struct tensor *const *parts, u6
 
 /* ---- Gathering ---- */
 
-static bool same_box(const struct tensor *a, const struct tensor *b)
+u32 *run_copies(const struct run *r, const struct run_value *value, struct arena *arena)
 {
-    return !memcmp(a->from, b->from, a->rank * sizeof *a->from);
+    u64 axes = value->split | value->partial, n = mesh_product(&r->mesh, axes);
+    u32 *first = ARENA_ARRAY(arena, u32, r->mesh.size), *of = ARENA_ARRAY(arena, u32, n);
+    memset(of, 0xff, n * sizeof *of);
+    for (u32 rank = 0; rank < r->mesh.size; rank++) {
+        u64 position = mesh_position_in(&r->mesh, axes, rank);
+        if (value->parts[rank].at && of[position] == NO_COPY)
+            of[position] = rank;
+        first[rank] = value->parts[rank].at ? of[position] : NO_COPY;
+    }
+    return first;
 }
 
-/* A holder with a lower rank has the same: each box is taken once. */
-static bool has_twin(const struct run *r, const struct run_value *value, u64 rank, u64 alike)
+/* From the holders of the term that LIKE has. */
+static bool gather_parts(const struct run *r, const struct run_value *value, struct tensor *out, const u32 *copies, u64 like)
 {
-    for (u64 other = 0; other < rank; other++)
-        if (value->parts[other].at && mesh_position_in(&r->mesh, alike, other) == mesh_position_in(&r->mesh, alike, rank) &&
-            same_box(&value->parts[other], &value->parts[rank]))
-            return true;
-    return false;
-}
-
-/* From holders that are as LIKE along the axes of ALIKE. */
-static bool gather_parts(const struct run *r, const struct run_value *value, struct tensor *out, u64 alike, u64 like)
-{
-    u64 n = 0;
+    u64 n = 0, term = mesh_position_in(&r->mesh, value->partial, like);
     for (u64 rank = 0; rank < r->mesh.size; rank++) {
         const struct tensor *part = &value->parts[rank];
-        if (!part->at || mesh_position_in(&r->mesh, alike, rank) != mesh_position_in(&r->mesh, alike, like) ||
-            has_twin(r, value, rank, alike))
+        if (copies[rank] != rank || mesh_position_in(&r->mesh, value->partial, rank) != term)
             continue;
         u64 taken = tensor_overlap(out, part, REDUCTION_NONE);
         n += taken;
@@ -61,23 +58,23 @@ static bool gather_parts(const struct run *r, const struct run_value *value, str
 
 bool run_gather(struct run *r, const struct run_value *value, struct tensor *out, u64 kept, u64 rank)
 {
-    u64 reduced = value->partial & ~kept, alike = value->partial, n = mesh_product(&r->mesh, reduced);
-    if (n == 1)
-        return gather_parts(r, value, out, alike, rank);
+    u64 reduced = value->partial & ~kept, n = mesh_product(&r->mesh, reduced);
     struct arena room;
     arena_init(&room);
+    const u32 *copies = run_copies(r, value, &room);
     const struct tensor **parts = ARENA_ARRAY(&room, const struct tensor *, n);
-    bool good = true;
-    for (u64 i = 0; good && i < n; i++) {
+    bool good = n > 1 || gather_parts(r, value, out, copies, rank);
+    for (u64 i = 0; good && n > 1 && i < n; i++) {
         struct tensor *one = ARENA_NEW(&room, struct tensor);
         *one = *out;
         one->bound = 0;
         tensor_allot(one, &room);
-        good = gather_parts(r, value, one, alike, mesh_member(&r->mesh, reduced, rank, i));
+        good = gather_parts(r, value, one, copies, mesh_member(&r->mesh, reduced, rank, i));
         tensor_overlap(out, one, i ? value->reduction : REDUCTION_NONE);
+        one->largest = tensor_largest(one);
         parts[i] = one;
     }
-    if (good)
+    if (good && n > 1)
         run_reduced_bound(out, parts, n, value->reduction);
     arena_free(&room);
     return good;

@@ -154,33 +154,44 @@ static const struct tensor *whole_of(struct run *r, struct run_value *value)
     return t;
 }
 
+/* The term of one position, generated; of the first, what all others leave: their sum. */
+static double term(u64 state, u64 index, u64 positions, u64 position)
+{
+    double sum = 0;
+    if (position)
+        return generate_float(state, index * positions + position);
+    for (u64 p = 1; p < positions; p++)
+        sum += generate_float(state, index * positions + p);
+    return sum;
+}
+
 /*
- * The share of one position of those that a value is partial over, so that all make up WHOLE without rounding: every
- * position but the first has generated terms, and the first what is left. Of max and min, no other is beyond the first.
+ * The share of one position of those that a value is partial over, so that all make up WHOLE without rounding. Of max and
+ * min, no other is beyond the first.
  */
-static void take_share(const struct run *r, const struct run_value *value, struct tensor *part, const struct tensor *whole, u64 position)
+static double share(const struct run_value *value, double all, double term, u64 position)
+{
+    switch (value->reduction) {
+    case REDUCTION_SUM: return position ? term : all - term;
+    case REDUCTION_MAX: return position ? all - fabs(term) : all;
+    case REDUCTION_MIN: return position ? all + fabs(term) : all;
+    case REDUCTION_PRODUCT: return position ? 1 : all;
+    case REDUCTION_NONE: break;
+    }
+    return all;
+}
+
+static void take_share(const struct run *r, const struct run_value *value, struct tensor *part, u64 position)
 {
     u64 positions = mesh_product(&r->mesh, value->partial), place[MAX_RANK];
     u64 state = generate_state("partial", 7, r->options->seed);
     bool integer = !element_is_float((enum element)part->element);
     for (u64 i = 0; i < part->n; i++) {
-        double all = part->at[i], share = 0, others = 0;
-        tensor_place(part, i, place);
         u64 index = 0;
+        tensor_place(part, i, place);
         for (u32 k = 0; k < part->rank; k++)
-            index = index * whole->size[k] + place[k];
-        for (u64 p = 1; !integer && p < positions; p++) {
-            double term = generate_float(state, index * positions + p);
-            others += term;
-            share = p == position ? term : share;
-        }
-        switch (value->reduction) {
-        case REDUCTION_SUM: part->at[i] = position ? share : all - others; break;
-        case REDUCTION_MAX: part->at[i] = all - fabs(share); break;
-        case REDUCTION_MIN: part->at[i] = all + fabs(share); break;
-        case REDUCTION_PRODUCT: part->at[i] = position ? 1 : all; break;
-        case REDUCTION_NONE: break;
-        }
+            index = index * part->whole[k] + place[k];
+        part->at[i] = share(value, part->at[i], integer ? 0 : term(state, index, positions, position), position);
     }
 }
 
@@ -191,7 +202,8 @@ static void fill_part(struct run *r, struct run_value *value, const struct tenso
     tensor_overlap(part, whole, REDUCTION_NONE);
     part->bound = whole->bound;
     if (value->partial)
-        take_share(r, value, part, whole, mesh_position_in(&r->mesh, value->partial, rank));
+        take_share(r, value, part, mesh_position_in(&r->mesh, value->partial, rank));
+    part->largest = tensor_largest(part);
     value->n_parts++;
 }
 

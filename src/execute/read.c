@@ -214,10 +214,9 @@ static void read_values(struct run *r)
         struct run_value *value = &r->values[i];
         if (!read_sizes(r, value) || !read_partial(r, value))
             continue;
-        u64 parts = 1;
         for (u32 k = 0; k < value->sharding.rank; k++)
-            parts *= mesh_product(&r->mesh, mesh_mask(&r->mesh, value->sharding.dims[k]));
-        stored += value->whole.n / parts * r->mesh.size + r->mesh.size;
+            value->split |= mesh_mask(&r->mesh, value->sharding.dims[k]);
+        stored += value->whole.n / mesh_product(&r->mesh, value->split) * r->mesh.size + r->mesh.size;
         if (stored <= EXECUTE_STORED && !read_parts(r, value))
             value->parts = NULL;
     }
@@ -280,7 +279,7 @@ static u64 task_work(struct run *r, const struct run_task *t)
     in[1] = b ? b->parts[0] : in[1];
     out = y->parts[0];
     if (!t->kernel)
-        return in[0].n > out.n ? in[0].n : out.n;
+        return (in[0].n > out.n ? in[0].n : out.n) * r->mesh.size;
     work = kernel_work(t->kernel, in, n > 1 ? 2 : 1, &out);
     return work > EXECUTE_WORK ? EXECUTE_WORK + 1 : work;
 }

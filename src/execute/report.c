@@ -13,6 +13,7 @@ struct report {
     const struct execution *e;
     const struct run *r;
     bool values;
+    struct arena *room;
 };
 
 static void out_double(struct out *o, double value)
@@ -52,18 +53,6 @@ static struct tensor whole_of(const struct report *p, const struct run_value *va
     return t;
 }
 
-/* Copies on other ranks are left out; of what is partial, terms are no copies. */
-static bool is_shown(const struct report *p, const struct run_value *value, u64 rank)
-{
-    const struct mesh *m = &p->r->mesh;
-    u64 term = mesh_position_in(m, value->partial, rank);
-    for (u64 other = 0; other < rank && value->parts[rank].at; other++)
-        if (value->parts[other].at && mesh_position_in(m, value->partial, other) == term &&
-            !memcmp(value->parts[other].from, value->parts[rank].from, value->whole.rank * sizeof(u64)))
-            return false;
-    return value->parts[rank].at;
-}
-
 /* ---- Text ---- */
 
 static void text_elements(struct out *o, const struct tensor *t, u32 dim, u64 at, u64 n)
@@ -89,12 +78,14 @@ static void text_place(struct out *o, const struct tensor *t)
     out_string(o, "]");
 }
 
+/* Copies on other ranks are left out; of what is partial, terms are no copies. */
 static void text_values(const struct report *p)
 {
     for (u32 i = 0; i < p->r->n_values; i++) {
         const struct run_value *value = &p->r->values[i];
+        const u32 *copies = run_copies(p->r, value, p->room);
         for (u64 rank = 0; rank < p->r->mesh.size; rank++) {
-            if (!is_shown(p, value, rank))
+            if (copies[rank] != rank)
                 continue;
             out_string(p->o, "  ");
             out_value(p, value->name);
@@ -148,7 +139,7 @@ static void text_comparison(const struct report *p, const struct run_value *valu
     out_value(p, value->name);
     if (value->compared) {
         out_string(p->o, " is ");
-        out_value(&(struct report){ p->o, p->e, p->r->source, false }, value->source->name);
+        out_value(&(struct report){ .o = p->o, .r = p->r->source }, value->source->name);
     } else {
         out_string(p->o, " names no source");
     }
@@ -176,8 +167,8 @@ static void text_sum(const struct report *p)
                        r->n_alone == 1 ? "it" : "them");
         out_char(p->o, '\n');
     } else {
-        out_printf(p->o, "  compared with nothing, since it is from %s; copies of %u value%s agree\n",
-                   r->it->header.parent.item ? "what is not in the file" : "no program", r->n_alone, r->n_alone == 1 ? "" : "s");
+        out_printf(p->o, "  compared with nothing, since it is from %s; copies of %s agree\n",
+                   r->it->header.parent.item ? "what is not in the file" : "no program", r->n_alone == 1 ? "its one value" : "its values");
     }
 }
 
@@ -206,11 +197,14 @@ static void text_run(const struct report *p)
 
 void execution_text(struct out *o, const struct execution *e, bool values)
 {
+    struct arena room;
+    arena_init(&room);
     for (u32 i = 0; i < e->n; i++) {
         if (i)
             out_char(o, '\n');
-        text_run(&(struct report){ o, e, e->runs[i], values });
+        text_run(&(struct report){ o, e, e->runs[i], values, &room });
     }
+    arena_free(&room);
 }
 
 /* ---- JSON ---- */
@@ -234,10 +228,11 @@ static void json_list(struct out *o, const char *key, const u64 *at, u32 n)
 static void json_parts(const struct report *p, const struct run_value *value)
 {
     bool first = true;
+    const u32 *copies = run_copies(p->r, value, p->room);
     out_string(p->o, ",\"parts\":[");
     for (u64 rank = 0; rank < p->r->mesh.size; rank++) {
         const struct tensor *t = &value->parts[rank];
-        if (!is_shown(p, value, rank))
+        if (copies[rank] != rank)
             continue;
         out_printf(p->o, "%s{\"rank\":%" PRIu64, first ? "" : ",", rank);
         first = false;
@@ -347,10 +342,13 @@ static void json_run(const struct report *p)
 
 void execution_json(struct out *o, const struct execution *e, bool values)
 {
+    struct arena room;
+    arena_init(&room);
     out_string(o, "{\"executions\":[");
     for (u32 i = 0; i < e->n; i++) {
         out_string(o, i ? ",\n" : "\n");
-        json_run(&(struct report){ o, e, e->runs[i], values });
+        json_run(&(struct report){ o, e, e->runs[i], values, &room });
     }
     out_string(o, "]}\n");
+    arena_free(&room);
 }

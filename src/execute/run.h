@@ -12,7 +12,7 @@ struct run_value {
     u32 type, owners;               /* owners: as in dist_value, 0 is every rank */
     atom updates;
     struct sharding sharding;
-    u64 partial;                    /* axes over which it is partial */
+    u64 split, partial;             /* axes that split it, and over which it is partial */
     enum reduction reduction;       /* how its parts combine; NONE when it is not partial */
     struct tensor whole;            /* sizes, without elements; rank and n are 0 while they are unknown */
     u64 limit;                      /* its integers are below; 0: nothing says so */
@@ -84,6 +84,10 @@ bool run_exchange(struct run *r, const struct run_task *t);
  * KEPT; parts that are partial over other axes are reduced. False: some element is held by none.
  */
 bool run_gather(struct run *r, const struct run_value *value, struct tensor *out, u64 kept, u64 rank);
+
+/* By rank, in ARENA: the first holder that has the same part, and is the same term of a partial value; else NO_COPY. */
+enum { NO_COPY = UINT32_MAX };
+u32 *run_copies(const struct run *r, const struct run_value *value, struct arena *arena);
 
 /* Parts that were reduced into OUT: its bound. */
 void run_reduced_bound(struct tensor *out, const struct tensor *const *parts, u64 n, enum reduction how);

@@ -40,6 +40,7 @@ bool run_keep(struct run *r, const struct run_task *t, struct run_value *value, 
     if (!ranks_contain(r->it, value->owners, (u32)rank))
         return true;
     value->parts[rank] = *part;
+    value->parts[rank].largest = tensor_largest(part);
     value->n_parts++;
     return true;
 }

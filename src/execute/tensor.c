@@ -65,17 +65,31 @@ static double combined(double a, double b, enum reduction how)
     return b;
 }
 
+static void combine(double *to, const double *from, u64 n, enum reduction how)
+{
+    if (how == REDUCTION_NONE)
+        memcpy(to, from, n * sizeof *to);
+    else if (how == REDUCTION_SUM)
+        for (u64 i = 0; i < n; i++)
+            to[i] += from[i];
+    else
+        for (u64 i = 0; i < n; i++)
+            to[i] = combined(to[i], from[i], how);
+}
+
+/* Row by row: along the last dimension both lie in one piece. */
 u64 tensor_overlap(struct tensor *to, const struct tensor *from, enum reduction how)
 {
     u64 low[MAX_RANK], size[MAX_RANK], place[MAX_RANK], n = 0;
     if (!common(to, from, low, size))
         return 0;
+    u32 outer = to->rank ? to->rank - 1 : 0;
+    u64 run = to->rank ? size[outer] : 1;
     memcpy(place, low, sizeof place);
     do {
-        double *at = &to->at[index_of(to, place)];
-        *at = combined(*at, from->at[index_of(from, place)], how);
-        n++;
-    } while (step(place, low, size, to->rank));
+        combine(&to->at[index_of(to, place)], &from->at[index_of(from, place)], run, how);
+        n += run;
+    } while (step(place, low, size, outer));
     return n;
 }
 

@@ -15,6 +15,7 @@ struct tensor {
     u64 n;                              /* elements in the box */
     double *at;                         /* NULL: not held */
     double bound;                       /* absolute, to first order; 0: exact */
+    double largest;                     /* magnitude, once the part is finished: see tensor_largest */
 };
 
 /* Half a unit in the last place of 1: what one rounding to nearest may change, relatively. */
