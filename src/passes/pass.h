@@ -61,7 +61,8 @@ struct pass {
     const struct analysis *const *produces;     /* of its output */
     bool random;                /* two runs may differ: it can be neither replayed nor checkpointed */
     bool (*run)(struct pass_run *r);
-    bool (*gate)(const struct pass_run *r);     /* proves the output against the input and session, apart from `run` */
+    /* Proves the output apart from `run`; of R it sees the input, the output, the session and the options. */
+    bool (*gate)(const struct pass_run *r);
     const char *doc;
 };
 

@@ -6,6 +6,7 @@
 
 #include "dialects/concrete/concrete.h"
 #include "dialects/dist/dist.h"
+#include "dialects/model/model.h"
 #include "dialects/portable/portable.h"
 #include "dialects/session/session.h"
 #include "passes/contract.h"
@@ -382,6 +383,31 @@ static bool run_in_silence(struct pass_run *r)
 START_TEST(an_output_that_its_verifier_refuses_is_the_passs_fault)
 {
     refused(&distribute_transformer_training, break_a_rule, "made a program that its verifier refuses");
+}
+END_TEST
+
+static bool gate_that_mends(const struct pass_run *r)
+{
+    ck_assert(!r->module && !r->analyses && !r->products);     /* it sees no more than it needs */
+    ((struct dist_task *)nth(r->output, DIST_TASK, 3))->work[DIST_READ]++;
+    return true;
+}
+
+static bool gate_that_hides(const struct pass_run *r)
+{
+    ((struct model_op *)nth((struct item *)r->input, MODEL_OP, 0))->s.name = intern_string(&ctx.names, "hidden");
+    return true;
+}
+
+START_TEST(a_gate_that_changes_what_it_judges_is_caught)
+{
+    begin(&distribute_transformer_training, change_nothing);
+    faulty.gate = gate_that_mends;
+    refused_by("has a commit gate that changes what it judges", all());
+    begin(&distribute_transformer_training, change_nothing);
+    faulty.gate = gate_that_hides;
+    ck_assert(!run_pass(&faulty, all()));
+    ck_assert(has_message("has a commit gate that changes what it judges"));
 }
 END_TEST
 
@@ -788,6 +814,7 @@ Suite *transaction_suite(void)
     tcase_add_test(t, a_pass_that_reads_more_than_the_text_says_is_caught_by_a_replay);
     tcase_add_test(t, a_pass_that_says_that_two_runs_may_differ_is_not_replayed);
     tcase_add_test(t, an_output_that_its_verifier_refuses_is_the_passs_fault);
+    tcase_add_test(t, a_gate_that_changes_what_it_judges_is_caught);
     tcase_add_test(t, a_pass_that_fails_without_a_reason_is_caught);
     tcase_add_test(t, a_later_pass_that_fails_takes_back_the_earlier_ones);
     suite_add_tcase(s, t);

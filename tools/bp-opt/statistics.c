@@ -128,12 +128,27 @@ static void print_json(struct out *o, const struct pass_count *p)
                (unsigned long long)p->bytes);
 }
 
+/* A counter event, whose series are the keywords. */
+static void print_event(struct out *o, const struct pass_count *p, u32 at)
+{
+    out_string(o, "\n{\"name\":\"statements\",\"cat\":\"bp-opt\",\"ph\":\"C\",\"pid\":1,\"id\":");
+    out_json_string(o, p->output, strlen(p->output));
+    out_printf(o, ",\"ts\":%u,\"args\":{", at);
+    for (u32 i = 0; i < p->n_keywords; i++)
+        out_printf(o, "%s\"%s\":%u", i ? "," : "", p->keywords[i].keyword, p->keywords[i].made);
+    out_string(o, "}}");
+}
+
 void statistics_print(struct out *o, const struct statistics *s, enum report_form form)
 {
-    out_string(o, form == FORM_TEXT ? "// -----// What the passes took and made //----- //\n" : "{\"passes\":[");
+    static const char *const begin[] = { "// -----// What the passes took and made //----- //\n", "{\"passes\":[", "{\"traceEvents\":[" };
+    out_string(o, begin[form]);
     for (u32 i = 0; i < s->n; i++) {
         out_string(o, form == FORM_TEXT || !i ? "" : ",");
-        (form == FORM_TEXT ? print_text : print_json)(o, &s->list[i]);
+        if (form == FORM_TRACE)
+            print_event(o, &s->list[i], i);
+        else
+            (form == FORM_TEXT ? print_text : print_json)(o, &s->list[i]);
     }
     out_string(o, form == FORM_TEXT ? "" : "]}\n");
 }

@@ -17,7 +17,7 @@ void statistics_free(struct statistics *s);
 
 struct observer statistics_observer(struct statistics *s);
 
-/* FORM_TRACE is FORM_JSON. */
+/* A trace has a counter for each pass, one after another: there is no time in these facts. */
 void statistics_print(struct out *o, const struct statistics *s, enum report_form form);
 
 #endif
