@@ -14,10 +14,10 @@ verdict() # TEXT STATUS
 
 . test/checks/unreachable
 
-# No file shows it: it takes 16 MiB, or a folder.
+# No short file shows it: it takes 16 MiB, a folder, or all tasks of a block.
 has_none() # CODE
 {
-    unreachable "$1" || [[ $1 == syntax.token.long || $1 == driver.replay.* ]]
+    unreachable "$1" || [[ $1 == syntax.token.long || $1 == driver.replay.* || $1 == check.work_conservation.* ]]
 }
 
 # What is reported with a code, whatever the input.
@@ -25,6 +25,8 @@ comes_with() # CODE
 {
     case $1 in
     pass.derivation.refused) echo pass.bind.devices ;;      # why it was refused
+    check.lowering.proved) echo check.lowering.skipped ;;       # what it is from is derived from nothing
+    execute.shape) echo dist.sharding.unproved ;;
     pass.derivation.skipped) echo ir.pin.unchecked ;;       # of what is not in the file
     ir.header.using) echo pass.header.using ;;
     *) echo "$1" ;;
