@@ -69,6 +69,34 @@ bool contract_accepts(const struct pass *p, const struct item *input)
     return false;
 }
 
+/* ---- As text ---- */
+
+static void print_list(struct out *o, const char *word, const struct analysis *const *list)
+{
+    for (; list && *list; list++)
+        out_printf(o, "%s %s\n", word, (*list)->name);
+}
+
+void contract_print(struct out *o, const struct pass *p)
+{
+    out_printf(o, "pass %s revision %u\ntakes %s %u.%u to %u.%u\nmakes %s\n", p->name, p->revision, layer_kind(p->from), p->accepts[0].major,
+               p->accepts[0].minor, p->accepts[1].major, p->accepts[1].minor, layer_kind(p->to));
+    out_printf(o, "operation %s\nbindings %u\nrandom %u\n", p->operation ? p->operation : "any", p->bindings, p->random);
+    for (const struct relation *r = p->relations; r && r->target; r++)
+        out_printf(o, "relation %s %u from %s keeps %s\n", r->target, r->kind, r->source, r->keeps);
+    print_list(o, "requires", p->requires);
+    print_list(o, "preserves", p->preserves);
+    print_list(o, "produces", p->produces);
+}
+
+struct digest contract_digest(const struct pass *p)
+{
+    struct out o;
+    out_digest(&o);
+    contract_print(&o, p);
+    return digest_finish(&o);
+}
+
 /* ---- Passes behind one another ---- */
 
 static bool layers_fit(const struct pass *a, const struct pass *b, struct loc at, struct context *ctx)

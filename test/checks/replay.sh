@@ -82,6 +82,9 @@ broken 'sources kept' "sed -i 's/^input /keep-sources 1\\n&/' manifest; $reseal"
 broken 'fewer checkpoints' "sed -i 's/^checkpoints 3/checkpoints 2/' manifest; $reseal"
 broken 'no session file' "sed -i 's/^sessions 1/sessions 0/' manifest; $reseal"
 broken 'another result' "sed -i '0,/^result.*/s/xxh128:./xxh128:0/' manifest; $reseal"
+broken 'very many session files' "sed -i 's/^sessions 1/sessions 4294967295/' manifest; $reseal"
+broken 'very many checkpoints' "sed -i 's/^checkpoints 3/checkpoints 4294967295/' manifest; $reseal"
+broken 'a pipe' 'rm input.bpir; mkfifo input.bpir'
 broken 'a file of another folder' "sed -i 's/^file input.bpir/file ..\\/input.bpir/' manifest; $reseal"
 broken 'a line that is not known' "sed -i 's/^sessions/seasons/' manifest; $reseal"
 

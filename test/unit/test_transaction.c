@@ -466,6 +466,29 @@ START_TEST(a_contract_that_is_not_whole_is_refused_before_anything_runs)
 }
 END_TEST
 
+START_TEST(every_clause_of_a_contract_is_in_its_digest)
+{
+    struct pass p[13];
+    for (u32 i = 0; i < COUNT(p); i++)
+        p[i] = plan_transformer_training;
+    p[1].name = "other";
+    p[2].revision++;
+    p[3].from = LAYER_PORTABLE;
+    p[4].to = LAYER_CONCRETE;
+    p[5].accepts[1] = (struct version){ 1, 1 };
+    p[6].bindings = 0;
+    p[7].operation = "other";
+    p[8].relations = no_relations;
+    p[9].requires = keys;
+    p[10].preserves = NULL;
+    p[11].produces = keys;
+    p[12].random = true;
+    for (u32 i = 0; i < COUNT(p); i++)
+        for (u32 k = 0; k < i; k++)
+            ck_assert_msg(!digest_equal(contract_digest(&p[i]), contract_digest(&p[k])), "%u and %u", k, i);
+}
+END_TEST
+
 START_TEST(a_schema_that_the_contract_does_not_accept_is_refused)
 {
     begin(&plan_transformer_training, change_nothing);
@@ -823,6 +846,7 @@ Suite *transaction_suite(void)
     tcase_add_checked_fixture(contracts, NULL, forget);
     tcase_add_test(contracts, the_contract_of_every_pass_is_whole);
     tcase_add_test(contracts, a_contract_that_is_not_whole_is_refused_before_anything_runs);
+    tcase_add_test(contracts, every_clause_of_a_contract_is_in_its_digest);
     tcase_add_test(contracts, a_schema_that_the_contract_does_not_accept_is_refused);
     tcase_add_test(contracts, passes_that_do_not_fit_are_refused_before_anything_runs);
     suite_add_tcase(s, contracts);

@@ -146,5 +146,5 @@ const char *manifest_read(struct manifest *m, const char *text, size_t n, struct
         at = stop + 1;
     }
     m->results = arena_copy(arena, at, (size_t)(text + end - at));
-    return NULL;
+    return m->n_sessions + (u64)m->n_checkpoints > m->n_files ? "it names more session files and checkpoints than it has files" : NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "ir/print.h"
 #include "passes/binding.h"
+#include "passes/contract.h"
 
 static void out_named(struct out *o, const char *word, const struct item *it)
 {
@@ -46,7 +47,9 @@ static void print_findings(struct out *o, const struct checkpoint *c)
 
 void record_print(struct out *o, const struct checkpoint *c)
 {
-    out_printf(o, "pass %s\nrevision %u\n", c->step->pass->name, c->step->pass->revision);
+    out_printf(o, "pass %s\nrevision %u\ncontract ", c->step->pass->name, c->step->pass->revision);
+    out_digest_text(o, contract_digest(c->step->pass));
+    out_char(o, '\n');
     out_named(o, "input", c->input);
     out_named(o, "output", c->output);
     out_string(o, "session ");

@@ -5,7 +5,7 @@
 #include "passes/pass.h"
 
 /*
- * Lines of a word and what it says: pass, revision, input and output with digests, the session's fingerprint and the
+ * Lines of a word and what it says: pass, revision, digest of its contract, input and output with digests, the session's fingerprint and the
  * items behind it, entities by kind, relations proved, analyses published.
  */
 void record_print(struct out *o, const struct checkpoint *c);

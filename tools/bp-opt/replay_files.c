@@ -1,8 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
 #include "replay_files.h"
 
 #include "messages.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
 
 const char *replay_path(const struct replay *r, const char *name)
 {
@@ -58,7 +61,14 @@ static void note_swapped(const struct replay *r, u32 i, struct digest now)
 static bool check_file(const struct replay *r, u32 i)
 {
     const struct folder_file *f = &r->manifest.files[i];
-    const char *fault = source_read(&r->sources[i], replay_path(r, f->name));
+    const char *path = replay_path(r, f->name), *fault = NULL;
+    struct stat st;
+    if (stat(path, &st))
+        fault = strerror(errno);
+    else if (!S_ISREG(st.st_mode))
+        fault = "it is no file";
+    else
+        fault = source_read(&r->sources[i], path);
     if (fault)
         return bad_file(r, f->name, arena_format(&r->d->arena, "can't be read: %s", fault));
     struct digest now = digest_of(&r->sources[i]);
