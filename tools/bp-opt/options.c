@@ -4,6 +4,8 @@
 #include "support/diag.h"
 #include "support/quantity.h"
 
+#include "conflicts.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -177,66 +179,6 @@ bool options_have_passes(const struct options *o)
     return o->on[OPT_PASS] || o->on[OPT_PASS_PIPELINE];
 }
 
-/* Options that contradict each other. */
-static bool check_pairs(const struct options *o)
-{
-    static const struct {
-        enum option a, b;
-    } pairs[] = {
-        { OPT_PASS_PIPELINE, OPT_PASS },        { OPT_FIX, OPT_DIFF },               { OPT_FIX, OPT_DIGEST },
-        { OPT_FIX, OPT_SUMMARY },               { OPT_FIX, OPT_CANONICAL },          { OPT_FIX, OPT_VERIFY_DIAGNOSTICS },
-        { OPT_FIX, OPT_SPLIT_INPUT_FILE },      { OPT_FIX, OPT_VERIFY_ONLY },        { OPT_FIX, OPT_EMIT },
-        { OPT_DIGEST, OPT_SUMMARY },         { OPT_CANONICAL, OPT_PRINT_LOCATIONS },
-        { OPT_CANONICAL, OPT_EMIT },            { OPT_PRINT_LOCATIONS, OPT_EMIT },   { OPT_VERIFY_ONLY, OPT_OUTPUT },
-        { OPT_VERIFY_ONLY, OPT_CANONICAL },     { OPT_VERIFY_ONLY, OPT_EMIT },       { OPT_VERIFY_ONLY, OPT_DIGEST },
-        { OPT_VERIFY_ONLY, OPT_SUMMARY },       { OPT_VERIFY_ONLY, OPT_PRINT_LOCATIONS }, { OPT_CHECKPOINT_DIR, OPT_VERIFY_DIAGNOSTICS },
-        { OPT_CHECKPOINT_DIR, OPT_DIFF },       { OPT_EXECUTE, OPT_DIGEST },         { OPT_EXECUTE, OPT_SUMMARY },
-        { OPT_EXPLAIN_DIGEST, OPT_DIGEST },     { OPT_EXPLAIN_DIGEST, OPT_SUMMARY }, { OPT_EXPLAIN_DIGEST, OPT_EXECUTE },
-        { OPT_EXPLAIN_DIGEST, OPT_DIFF },       { OPT_VERIFY_ONLY, OPT_EXPLAIN_DIGEST }, { OPT_VERIFY_ONLY, OPT_WHY },
-        { OPT_EXECUTE, OPT_DIFF },              { OPT_RUN_REPRODUCER, OPT_PASS },    { OPT_RUN_REPRODUCER, OPT_PASS_PIPELINE },
-        { OPT_RUN_REPRODUCER, OPT_DIFF },       { OPT_RUN_REPRODUCER, OPT_REPLAY },  { OPT_RUN_REPRODUCER, OPT_ITEM },
-        { OPT_CRASH_REPRODUCER, OPT_VERIFY_DIAGNOSTICS },
-    };
-    static const enum option not_replayed[] = {
-        OPT_PASS, OPT_PASS_PIPELINE, OPT_SESSION, OPT_ITEM, OPT_SPLIT_INPUT_FILE, OPT_KEEP_SOURCES, OPT_CHECKPOINT_DIR, OPT_OUTPUT, OPT_EMIT,
-        OPT_CANONICAL, OPT_PRINT_LOCATIONS, OPT_DIGEST, OPT_EXPLAIN_DIGEST, OPT_SUMMARY, OPT_VERIFY_DIAGNOSTICS, OPT_VERIFY_ONLY, OPT_DIFF, OPT_EXECUTE,
-    };
-    for (u32 i = 0; o->on[OPT_REPLAY] && i < COUNT(not_replayed); i++)
-        if (o->on[not_replayed[i]])
-            return usage_error("--replay takes all from its folder, and prints a report: not %s%s", not_replayed[i] == OPT_OUTPUT ? "-" : "--",
-                               not_replayed[i] == OPT_PASS ? "PASS" : option_rows[not_replayed[i]].name);
-    if (o->on[OPT_REPLAY] && strcmp(o->input, "-"))
-        return usage_error("--replay takes its input from its folder, not from '%s'", o->input);
-    for (u32 i = 0; i < COUNT(pairs); i++) {
-        enum option a = pairs[i].a, b = pairs[i].b;
-        if (o->on[a] && o->on[b] && (b != OPT_EMIT || o->number[b] || a == OPT_VERIFY_ONLY))
-            return usage_error("%s%s and %s%s exclude each other", "--", option_rows[a].name,
-                               b == OPT_PASS ? "pass flags" : strlen(option_rows[b].name) > 1 ? "--" : "-", option_rows[b].name);
-    }
-    if (o->second && !o->on[OPT_DIFF])
-        return usage_error("one input at a time: '%s' and '%s'", o->input, o->second);
-    if (o->on[OPT_FIX] && options_have_passes(o))
-        return usage_error("--fix mends the input: run the passes on what it prints");
-    if (o->on[OPT_DIFF] && options_have_passes(o))
-        return usage_error("--diff compares files as they are: run the passes first");
-    if (o->on[OPT_DIFF] && !o->second && !o->on[OPT_ITEM])
-        return usage_error("--diff takes two files, or two items of one: --item=@a,@b");
-    static const enum option reports[] = { OPT_DIGEST, OPT_SUMMARY, OPT_EXECUTE, OPT_WHY, OPT_EXPLAIN_DIGEST };
-    enum option report = OPTIONS;
-    for (u32 i = 0; i < COUNT(reports); i++) {
-        if (!o->on[reports[i]])
-            continue;
-        if (report != OPTIONS)
-            return usage_error("--%s and --%s exclude each other", option_rows[report].name, option_rows[reports[i]].name);
-        report = reports[i];
-    }
-    if (report != OPTIONS && (o->on[OPT_DIFF] || o->on[OPT_FIX]))
-        return usage_error("--%s prints a report: not with --%s", option_rows[report].name, o->on[OPT_DIFF] ? "diff" : "fix");
-    if (report != OPTIONS && o->on[OPT_OUTPUT] && !strcmp(o->text[OPT_OUTPUT], "-"))
-        return usage_error("--%s and the text can't both go to standard output", option_rows[report].name);
-    return true;
-}
-
 bool options_parse(struct options *o, int argc, char **argv, struct arena *arena)
 {
     struct reader r = { .o = o, .argc = argc, .at = 1, .argv = argv };
@@ -250,5 +192,5 @@ bool options_parse(struct options *o, int argc, char **argv, struct arena *arena
         else
             good = read_input(o, argv[r.at]);
     o->input = o->input ? o->input : "-";
-    return good && check_pairs(o);
+    return good && options_agree(o);
 }
