@@ -138,19 +138,26 @@ static const char *ranks_text(struct run *r, const struct difference *d)
     return arena_format(&r->v.scratch, "rank%s %s%s", d->ranks == 1 ? "" : "s", text, d->ranks > COUNT(d->shown) ? ", ..." : "");
 }
 
+/* "%a, %b": all operands, or only those that were compared with nothing. */
+static const char *operands_text(struct run *r, const struct run_task *t, bool unknown)
+{
+    const char *text = "";
+    for (u32 i = 0; i < list_n(r->it, t->operands); i++) {
+        const struct run_value *from = run_value(r, list_at(r->it, t->operands)[i]);
+        if (!unknown || (r->source && !from->source))
+            text = arena_format(&r->v.scratch, "%s%s%s", text, *text ? ", " : "", value_text(r->it, from->name));
+    }
+    return text;
+}
+
 static void note_maker(struct run *r, const struct run_value *value)
 {
     const struct run_task *t = value->maker;
-    const char *text = "";
-    u32 n = list_n(r->it, t->operands);
-    for (u32 i = 0; i < n; i++) {
-        const struct run_value *from = run_value(r, list_at(r->it, t->operands)[i]);
-        bool known = !r->source || from->source;
-        text = arena_format(&r->v.scratch, "%s%s%s%s", text, i ? ", " : "", value_text(r->it, from->name),
-                            known ? "" : " (which names no source, and was not compared)");
-    }
-    verify_note(&r->v, t->s, NULL, NULL, "%s makes it by %s of %s, which %s right so far", stmt_text(r->it, t->s), run_task_text(r, t),
-                text, n == 1 ? "is" : "are");
+    const char *unknown = operands_text(r, t, true);
+    verify_note(&r->v, t->s, NULL, NULL, "%s makes it by %s of %s%s", stmt_text(r->it, t->s), run_task_text(r, t),
+                operands_text(r, t, false), *unknown ? "" : list_n(r->it, t->operands) == 1 ? ", which is right so far" : ", which are right so far");
+    if (*unknown)
+        verify_note_legal(&r->v, "no source was named for %s: what is wrong may lie further up", unknown);
 }
 
 static void report(struct run *r, const struct run_value *value, const struct difference *d)
