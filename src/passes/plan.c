@@ -162,6 +162,8 @@ struct portable_task *plan_task(struct plan *p, const struct dist_task *t)
     task->s.name = t->s.name;
     task->body = t->body == DIST_COLLECTIVE ? PORTABLE_COLLECTIVE : PORTABLE_COMPUTE;
     task->operation = t->operation;
+    if (list_n(p->r->input, t->over) < list_n(p->r->input, p->mesh->axes) / 3)      /* else a group is all ranks */
+        task->over = plan_copy(p, t->over);
     task->ranks = plan_copy(p, t->ranks);
     task->after = plan_copy(p, t->after);
     task->phase = t->phase;

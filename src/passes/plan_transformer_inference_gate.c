@@ -216,6 +216,13 @@ static bool prove_needs(const struct proof *p, u32 implement, const struct dist_
     return same;
 }
 
+/* The groups of a collective are those of its source: along fewer axes than the mesh has, or all ranks. */
+static bool same_group(const struct proof *p, const struct portable_task *b, const struct dist_task *t)
+{
+    bool all = 3 * list_n(p->in, t->over) == list_n(p->in, p->mesh->axes);
+    return all ? !b->over : same_list(p, b->over, t->over);
+}
+
 static bool prove_task(struct proof *p, const struct portable_task *b)
 {
     const struct dist_task *t = task_from(p, &p->at);
@@ -227,14 +234,15 @@ static bool prove_task(struct proof *p, const struct portable_task *b)
     for (int i = 0; i < PORTABLE_WORK; i++)
         if (b->work[i] != (i < DIST_WORK ? t->work[i] : 0))
             return refuse(p, &b->s, "its work is not its source's");
-    if (b->phase != t->phase || b->layer != t->layer || !same_list(p, b->after, t->after) || !same_list(p, b->ranks, t->ranks))
-        return refuse(p, &b->s, "its phase, layer, order or ranks are not its source's");
+    if (b->phase != t->phase || b->layer != t->layer || !same_list(p, b->after, t->after) || !same_list(p, b->ranks, t->ranks) ||
+        !same_group(p, b, t))
+        return refuse(p, &b->s, "its phase, layer, order, groups or ranks are not its source's");
     if (!prove_values(p, b->operands, t->operands, reads_weights(p, t)) || !prove_values(p, b->results, t->results, false))
         return refuse(p, &b->s, "it reads or makes other buffers than its source and its weights");
     if (!prove_effects(p, b->effects, t))
         return refuse(p, &b->s, "its effects are not its source's and those on the workspace");
     return (prove_needs(p, b->implement, t) || refuse(p, &b->s, "it needs another engine than its source")) &&
-           gate_says_only(p->r, p->out, &b->s, " name body operation operands results ranks phase layer after effects work implement from ");
+           gate_says_only(p->r, p->out, &b->s, " name body operation operands results over ranks phase layer after effects work implement from ");
 }
 
 /* ---- The rest ---- */

@@ -33,6 +33,17 @@ static bool prove_engine(const struct pass_run *r, const struct portable_task *p
     return same || gate_refuse(r, out, &p->s, "it needs another engine than its source");
 }
 
+/* The groups of a collective are those of its source: along fewer axes than the mesh has, or all ranks. */
+static bool prove_group(const struct pass_run *r, const struct portable_task *p, const struct dist_task *t)
+{
+    const struct dist_mesh *mesh = NULL;
+    for (u32 i = 0; i < r->input->n_stmts; i++)
+        mesh = r->input->stmts[i]->entity == DIST_MESH ? (const struct dist_mesh *)r->input->stmts[i] : mesh;
+    bool all = 3 * list_n(r->input, t->over) == list_n(r->input, mesh->axes);
+    return (all ? !p->over : same_list(r->output, p->over, r->input, t->over)) ||
+           gate_refuse(r, r->output, &p->s, "it exchanges in other groups than its source");
+}
+
 static bool prove_task(const struct pass_run *r, const struct portable_task *p, const struct dist_task *t)
 {
     const struct item *in = r->input, *out = r->output;
@@ -40,11 +51,13 @@ static bool prove_task(const struct pass_run *r, const struct portable_task *p, 
         return gate_refuse(r, out, &p->s, "it is not the image of the chain's task at its place");
     if ((p->body == PORTABLE_COLLECTIVE) != (t->body == DIST_COLLECTIVE) || p->operation != t->operation)
         return gate_refuse(r, out, &p->s, "it does something else than its source");
+    if (!prove_group(r, p, t))
+        return false;
     for (int i = 0; i < DIST_WORK; i++)
         if (p->work[i] != t->work[i])
             return gate_refuse(r, out, &p->s, "its work is not its source's");
     if (p->s.lineage_kind != LINEAGE_LOWERED || !prove_engine(r, p) ||
-        !gate_says_only(r, out, &p->s, " name body operation operands results ranks phase layer after work implement from "))
+        !gate_says_only(r, out, &p->s, " name body operation operands results over ranks phase layer after work implement from "))
         return gate_refuse(r, out, &p->s, "it says more or less than its source");
     if (p->work[PORTABLE_TEMPORARY] || p->work[PORTABLE_PERSISTENT_BYTES])
         return gate_refuse(r, out, &p->s, "it has memory that its source lacks");

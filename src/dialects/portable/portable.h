@@ -51,7 +51,7 @@ struct portable_task {
     struct stmt s;
     u8 body, phase;
     atom operation;
-    u32 operands, results, ranks;
+    u32 operands, results, over, ranks;
     atom layer, group;
     u32 after, effects, require, implement, attributes, note;
     u64 source, destination;        /* UINT64_MAX: none */

@@ -84,6 +84,46 @@ static void check_ranks(struct plan *p, const struct portable_task *t)
         unknown_rank(p, t, "ranks", rank);
 }
 
+static const char *nearest_axis(const struct plan *p, const char *word)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (u32 k = 0; p->mesh && k + 2 < list_n(p->it, p->mesh->axes) && n < COUNT(names); k += 3)
+        names[n++] = context_text(p->v->ctx, list_at(p->it, p->mesh->axes)[k]);
+    return nearest_name(word, names, n);
+}
+
+static bool is_axis(const struct plan *p, atom axis)
+{
+    for (u32 k = 0; p->mesh && k + 2 < list_n(p->it, p->mesh->axes); k += 3)
+        if (list_at(p->it, p->mesh->axes)[k] == axis)
+            return true;
+    return false;
+}
+
+static void check_over(struct plan *p, const struct portable_task *t)
+{
+    if (!t->over)
+        return;
+    if (t->body != PORTABLE_COLLECTIVE) {
+        verify_error(p->v, &t->s, "over", NULL, "portable.over.body", "a %s task has no `over`", BODY(t));
+        verify_note_legal(p->v, "only a collective has groups of ranks; say who takes part with `ranks`");
+        return;
+    }
+    for (u32 i = 0; i < list_n(p->it, t->over); i++) {
+        const char *word = context_text(p->v->ctx, list_at(p->it, t->over)[i]);
+        if (is_axis(p, list_at(p->it, t->over)[i]))
+            continue;
+        verify_error(p->v, &t->s, "over", word, "portable.over.axis", "%s has no axis `%s`", p->mesh ? stmt_text(p->it, &p->mesh->s) : "a plan without a mesh",
+                     word);
+        const char *near = nearest_axis(p, word);
+        if (near)
+            verify_near(p->v, 0, word, near);
+        else if (p->mesh)
+            verify_note(p->v, &p->mesh->s, NULL, NULL, "the mesh is here");
+    }
+}
+
 static bool is_pair(const struct plan *p, u32 ranks, u64 a, u64 b)
 {
     u64 n = 0;
@@ -270,6 +310,7 @@ void portable_verify_tasks(struct plan *p)
     for (u32 i = 0; i < p->n_tasks; i++) {
         const struct portable_task *t = p->tasks[i];
         check_operation(p, t);
+        check_over(p, t);
         check_ranks(p, t);
         check_endpoints(p, t);
         if (t->body == PORTABLE_BARRIER)
