@@ -225,8 +225,9 @@ static void fix_number(struct parser *p, struct span at)
     char text[64];
     size_t n = 0;
     const char *from = p->src->text + at.begin, *to = p->src->text + at.end;
+    bool behind = at.begin && strchr("0123456789_.", from[-1]);      /* the token before is a part of it */
     bool hex = to - from > 2 && to - from <= 18 && from[0] == '0' && (from[1] == 'x' || from[1] == 'X');
-    if ((size_t)(to - from) >= sizeof text - 1)
+    if (behind || (size_t)(to - from) >= sizeof text - 1)
         return;
     if (hex && strspn(from + 2, "0123456789abcdefABCDEF") == (size_t)(to - from - 2)) {
         build_fix(p, at, arena_format(&p->ctx->diags->arena, "%llu", strtoull(from, NULL, 16)));
