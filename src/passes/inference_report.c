@@ -216,7 +216,10 @@ static void text_stage(struct out *o, const struct inference_report *r, const st
 static void text_model(struct out *o, const struct inference_report *r, const struct stage *s)
 {
     u128 operations = 0, n;
-    out_printf(o, "  all %llu blocks, on all %llu ranks\n", (number)r->model.blocks, (number)ranks_of(r));
+    out_printf(o, "  all %llu blocks, on all %llu ranks", (number)r->model.blocks, (number)ranks_of(r));
+    if (r->strategy.data > 1)
+        out_printf(o, " of one of %llu replicas, each of which serves requests of its own", (number)r->strategy.data);
+    out_char(o, '\n');
     if (u128_mul(s->weights, ranks_of(r), &n))
         row(o, "weights", n, "bytes, what ranks hold alike counted on each");
     if (u128_mul(s->kv_cache, ranks_of(r), &n))
@@ -225,6 +228,8 @@ static void text_model(struct out *o, const struct inference_report *r, const st
         u128_mul(n, r->strategy.tensor, &n))
         row(o, "operations", n, "in this step");
     row(o, "pairs", request_pairs(&r->step), "of a query and a key in this step, a head and sequence");
+    if (r->strategy.pipeline > 1)
+        row(o, "pipeline message", s->boundary, "bytes from each rank of a stage to the next stage");
 }
 
 static void text_request(struct out *o, const struct inference_report *r)
@@ -324,6 +329,8 @@ void inference_report_json(struct out *o, const struct inference_report *r, cons
     member(o, r, "all_ranks", token.all, false);
     out_char(o, '}');
     member(o, r, "pairs", request_pairs(&r->step), false);
+    member(o, r, "replicas", r->strategy.data, false);
+    member(o, r, "pipeline_message", r->strategy.pipeline > 1 ? s.boundary : 0, false);
     if (sum_request(r, &sums)) {
         out_string(o, ",\"request\":{");
         member(o, r, "prefill_steps", sums.prefills, true);
