@@ -216,21 +216,26 @@ static void note_followers(struct run *r)
                           n == 1 ? "s" : "", n == 1 ? "and is" : "and are");
 }
 
+static void refuse_unproved(struct run *r, const struct run_value *want)
+{
+    verify_error(&r->v, NULL, NULL, NULL, "execute.output", "no output of %s is %s, an output of %s", symbol_text(r->it, r->it->name),
+                 value_text(r->source->it, want->name), symbol_text(r->source->it, r->source->it->name));
+    verify_note_legal(&r->v, "what leaves the program is what is proved: name it alike, or its task `from` its operation");
+}
+
 /* Every output of the source is one here. */
 static void check_outputs(struct run *r)
 {
-    for (u32 i = 0; r->source && i < r->source->n_values; i++) {
-        const struct run_value *want = &r->source->values[i];
-        bool found = !want->is_output;
-        for (u32 k = 0; !found && k < r->n_values; k++)
-            found = r->values[k].is_output && r->values[k].source == want;
-        if (found)
-            continue;
-        verify_error(&r->v, NULL, NULL, NULL, "execute.output", "no output of %s is %s, an output of %s",
-                     symbol_text(r->it, r->it->name), value_text(r->source->it, want->name),
-                     symbol_text(r->source->it, r->source->it->name));
-        verify_note_legal(&r->v, "what leaves the program is what is proved: name it alike, or its task `from` its operation");
-    }
+    struct arena room;
+    arena_init(&room);
+    bool *proved = ARENA_ARRAY(&room, bool, r->source->n_values + (size_t)1);
+    for (u32 i = 0; i < r->n_values; i++)
+        if (r->values[i].is_output && r->values[i].source)
+            proved[r->values[i].source - r->source->values] = true;
+    for (u32 i = 0; i < r->source->n_values; i++)
+        if (r->source->values[i].is_output && !proved[i])
+            refuse_unproved(r, &r->source->values[i]);
+    arena_free(&room);
 }
 
 /* Its ranks hold all of it together. */
@@ -256,7 +261,8 @@ bool run_compare(struct run *r)
         if (r->values[i].maker)
             compare_value(r, &r->values[i]);
     note_followers(r);
-    check_outputs(r);
+    if (r->source)
+        check_outputs(r);
     check_whole(r);
     return r->v.errors == 0;
 }

@@ -17,15 +17,12 @@ static struct run_value *of_operation(const struct run *r, const struct run_valu
     bool whole = s->lineage_kind == LINEAGE_LOWERED || s->lineage_kind == LINEAGE_CLONED || s->lineage_kind == LINEAGE_PRESERVED;
     if (!whole || list_n(r->it, s->lineage) != 1 || ref_is_value(list_at(r->it, s->lineage)[0]))
         return NULL;
-    atom name = ref_atom(list_at(r->it, s->lineage)[0]);
-    for (u32 i = 0; i < r->source->n_tasks; i++) {
-        const struct run_task *from = &r->source->tasks[i];
-        if (from->s->name != name || list_n(r->source->it, from->results) != list_n(r->it, t->results))
-            continue;
-        for (u32 k = 0; k < list_n(r->it, t->results); k++)
-            if (list_at(r->it, t->results)[k] == value->name)
-                return run_value(r->source, list_at(r->source->it, from->results)[k]);
-    }
+    const struct run_task *from = run_task_named(r->source, ref_atom(list_at(r->it, s->lineage)[0]));
+    if (!from || list_n(r->source->it, from->results) != list_n(r->it, t->results))
+        return NULL;
+    for (u32 k = 0; k < list_n(r->it, t->results); k++)
+        if (list_at(r->it, t->results)[k] == value->name)
+            return run_value(r->source, list_at(r->source->it, from->results)[k]);
     return NULL;
 }
 

@@ -82,14 +82,28 @@ static void read_output(struct run *r, const struct stmt *s)
         value->is_output = true;
 }
 
-static void read_stmts(struct run *r)
+static u32 *make_slots(struct run *r, u64 n, u32 *mask)
 {
     u32 size = 16;
-    const struct dist_mesh *mesh = NULL;
-    while (size < 2 * (u64)r->it->values.n)
+    while (size < 2 * n)
         size *= 2;
-    r->slots = ARENA_ARRAY(r->arena, u32, size);
-    r->mask = size - 1;
+    *mask = size - 1;
+    return ARENA_ARRAY(r->arena, u32, size);
+}
+
+static void enter_task(struct run *r, u32 index)
+{
+    u32 i = r->tasks[index].s->name & r->task_mask;
+    while (r->task_slots[i])
+        i = (i + 1) & r->task_mask;
+    r->task_slots[i] = index + 1;
+}
+
+static void read_stmts(struct run *r)
+{
+    const struct dist_mesh *mesh = NULL;
+    r->slots = make_slots(r, r->it->values.n, &r->mask);
+    r->task_slots = make_slots(r, r->it->n_stmts, &r->task_mask);
     r->values = ARENA_ARRAY(r->arena, struct run_value, r->it->values.n + (size_t)1);
     r->tasks = ARENA_ARRAY(r->arena, struct run_task, r->it->n_stmts + (size_t)1);
     for (u32 i = 0; i < r->it->n_stmts; i++) {
@@ -97,8 +111,10 @@ static void read_stmts(struct run *r)
         if (run_is_distributed(r) && r->it->stmts[i]->entity == DIST_MESH)
             mesh = (const struct dist_mesh *)r->it->stmts[i];
     }
-    for (u32 i = 0; i < r->n_tasks; i++)
+    for (u32 i = 0; i < r->n_tasks; i++) {
+        enter_task(r, i);
         read_results(r, &r->tasks[i]);
+    }
     for (u32 i = 0; i < r->it->n_stmts; i++)
         read_output(r, r->it->stmts[i]);
     mesh_read(&r->mesh, r->it, mesh);

@@ -29,6 +29,12 @@ static void out_value(const struct report *p, atom name)
     out_name(p->o, &p->r->v.ctx->names, '%', name);
 }
 
+/* A model program that is from nothing has nothing to be compared with. */
+static bool is_compared(const struct run *r)
+{
+    return run_is_distributed(r) || r->source;
+}
+
 struct extent {
     double least, greatest, sum;
 };
@@ -183,13 +189,13 @@ static void text_run(const struct report *p)
     out_printf(p->o, ", seed %" PRIu64, p->e->seed);
     text_symbols(p);
     out_char(p->o, '\n');
-    for (u32 i = 0; run_is_distributed(r) && i < r->n_values; i++)
+    for (u32 i = 0; is_compared(r) && i < r->n_values; i++)
         if (r->values[i].maker)
             text_comparison(p, &r->values[i]);
     for (u32 i = 0; i < r->n_values; i++)
         if (r->values[i].is_output)
             text_output(p, &r->values[i]);
-    if (run_is_distributed(r))
+    if (is_compared(r))
         text_sum(p);
     if (p->values)
         text_values(p);
@@ -255,7 +261,7 @@ static void json_comparison(const struct report *p, const struct run_value *valu
     const struct interner *names = &p->r->v.ctx->names;
     out_string(p->o, ",\"by\":");
     json_name(p->o, names, '@', value->maker->s->name);
-    if (!run_is_distributed(p->r))
+    if (!is_compared(p->r))
         return;
     out_string(p->o, ",\"source\":");
     if (value->compared)

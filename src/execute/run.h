@@ -49,6 +49,7 @@ struct run {
     u32 *slots, mask;               /* by name: index + 1 */
     struct run_task *tasks;
     u32 n_tasks;
+    u32 *task_slots, task_mask;     /* by name: index + 1 */
     bool running, good;
     u32 n_agree, n_exact, n_alone;  /* values compared with the source, exactly equal ones, and those without a source */
 };
@@ -59,6 +60,14 @@ static inline struct run_value *run_value(const struct run *r, atom name)
     while (r->slots[i] && r->values[r->slots[i] - 1].name != name)
         i = (i + 1) & r->mask;
     return r->slots[i] ? &r->values[r->slots[i] - 1] : NULL;
+}
+
+static inline const struct run_task *run_task_named(const struct run *r, atom name)
+{
+    u32 i = name & r->task_mask;
+    while (r->task_slots[i] && r->tasks[r->task_slots[i] - 1].s->name != name)
+        i = (i + 1) & r->task_mask;
+    return r->task_slots[i] ? &r->tasks[r->task_slots[i] - 1] : NULL;
 }
 
 static inline bool run_is_distributed(const struct run *r)
