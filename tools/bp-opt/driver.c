@@ -8,6 +8,7 @@
 #include "messages.h"
 #include "parts.h"
 #include "replay.h"
+#include "replay_files.h"
 #include "reproduce.h"
 #include "request.h"
 #include "session.h"
@@ -70,6 +71,8 @@ static void driver_free(struct driver *d)
 {
     for (u32 i = 0; i < d->n_parts; i++)
         part_free(d, &d->parts[i]);
+    if (d->replay)
+        replay_close(d->replay);
     reproducer_end(&d->reproducer);
     recorder_free(&d->recorder);
     statistics_free(&d->statistics);

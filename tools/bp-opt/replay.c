@@ -35,7 +35,6 @@ static bool run_again(struct replay *r)
 {
     struct driver *d = r->d;
     d->options = recorded_options(r);
-    d->replay = r;
     bool good = request_prepare(d) && session_parse(d);
     if (good) {
         parts_split(d);
@@ -57,12 +56,12 @@ static bool say_so(const struct replay *r)
 
 enum status replay_run(struct driver *d)
 {
-    struct replay r = { .d = d, .folder = d->options->text[OPT_REPLAY] };
-    enum status status = replay_open(&r);
+    struct replay *r = d->replay = ARENA_NEW(&d->arena, struct replay);
+    *r = (struct replay){ .d = d, .folder = d->options->text[OPT_REPLAY] };
+    enum status status = replay_open(r);
     if (status != STATUS_SUCCESS)
         return status;
-    bool whole = replay_check_files(&r);
-    bool good = r.runnable && run_again(&r);
-    replay_close(&r);
-    return whole && good && say_so(&r) ? STATUS_SUCCESS : STATUS_REFUSED;
+    bool whole = replay_check_files(r);
+    bool good = r->runnable && run_again(r);
+    return whole && good && say_so(r) ? STATUS_SUCCESS : STATUS_REFUSED;
 }

@@ -134,6 +134,6 @@ const struct source *replay_source(const struct replay *r, const char *name)
 
 void replay_close(struct replay *r)
 {
-    for (u32 i = 0; i < r->manifest.n_files; i++)
+    for (u32 i = 0; r->sources && i < r->manifest.n_files; i++)
         source_free(&r->sources[i]);
 }

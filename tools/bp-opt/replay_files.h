@@ -26,6 +26,7 @@ const char *replay_path(const struct replay *r, const char *name);
 /* What the file says, or NULL. */
 const struct source *replay_source(const struct replay *r, const char *name);
 
+/* Messages may show its files until then. */
 void replay_close(struct replay *r);
 
 #endif
