@@ -23,6 +23,14 @@ static void add_results(struct program *p, const struct dist_task *t)
         add_value(p, t, list_at(p->it, t->results)[i]);
 }
 
+static void add_fact(struct program *p, const struct dist_symbol *s)
+{
+    struct exprs *e = p->it->ctx->exprs;
+    qty value;
+    if (s->multiple_of && qty_mul(e, qty_number(e, s->multiple_of), qty_symbol(e, s->s.name), &value) == EXPR_OK)
+        p->facts[p->n_facts++] = (struct qty_binding){ s->s.name, value };
+}
+
 void program_read(struct program *p, struct check *c, const struct item *it)
 {
     struct arena *a = &c->v.scratch;
@@ -33,11 +41,14 @@ void program_read(struct program *p, struct check *c, const struct item *it)
     meanings_init(&p->meanings, a, it);
     numbering_init(&p->names, a, it->values.n);
     p->values = ARENA_ARRAY(a, struct value_facts, it->values.n + (size_t)1);
+    p->facts = ARENA_ARRAY(a, struct qty_binding, it->dollars.n + (size_t)1);
     p->tasks = ARENA_ARRAY(a, const struct dist_task *, it->n_stmts + (size_t)1);
     for (u32 i = 0; i < it->n_stmts; i++) {
         const struct stmt *s = it->stmts[i];
         if (s->entity == DIST_VALUE)
             add_value(p, NULL, s->name);
+        if (s->entity == DIST_SYMBOL)
+            add_fact(p, (const struct dist_symbol *)s);
         if (s->entity != DIST_TASK)
             continue;
         p->tasks[p->n_tasks++] = (const struct dist_task *)s;

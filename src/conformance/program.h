@@ -19,6 +19,8 @@ struct program {
     const struct item *it;
     struct grid grid;
     struct meanings meanings;
+    struct qty_binding *facts;          /* symbols as multiples of what they are said to be, so that divisions are exact */
+    u32 n_facts;
     const struct dist_task **tasks;     /* in the order of the text, which is one in which they can run */
     u32 n_tasks;
     struct numbering names;

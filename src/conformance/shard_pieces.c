@@ -73,35 +73,13 @@ static bool add_free(struct exprs *e, struct digits *d, qty size)
     return true;
 }
 
-struct facts {
-    const struct qty_binding *bindings;
-    u32 n;
-};
-
-/* Symbols as multiples of what they are said to be, so that divisions can be seen to be exact. */
-static struct facts read_facts(struct program *p)
-{
-    struct qty_binding *b = ARENA_ARRAY(&p->check->v.scratch, struct qty_binding, p->it->dollars.n + (size_t)1);
-    struct exprs *e = p->it->ctx->exprs;
-    u32 n = 0;
-    for (u32 i = 0; n < p->it->dollars.n && i < p->it->n_stmts; i++) {
-        const struct dist_symbol *s = (const struct dist_symbol *)p->it->stmts[i];
-        if (s->s.entity != DIST_SYMBOL || !s->multiple_of)
-            continue;
-        qty value;
-        if (qty_mul(e, qty_number(e, s->multiple_of), qty_symbol(e, s->s.name), &value) == EXPR_OK)
-            b[n++] = (struct qty_binding){ s->s.name, value };
-    }
-    return (struct facts){ b, n };
-}
-
-static bool read_digits(struct program *p, const struct facts *facts, const struct piece *piece, struct digits *d)
+static bool read_digits(struct program *p, const struct piece *piece, struct digits *d)
 {
     struct exprs *e = p->it->ctx->exprs;
     d->n = 0;
     for (u32 dim = 0; dim < piece->rank; dim++) {
         qty size = piece->type->dims[dim], parts = grid_axes_size(&p->grid, piece_mask(piece, dim));
-        if (!qty_is_small(size) && qty_substitute(e, size, facts->bindings, facts->n, &size) != EXPR_OK)
+        if (!qty_is_small(size) && qty_substitute(e, size, p->facts, p->n_facts, &size) != EXPR_OK)
             return false;
         for (u32 k = 0; k < piece_n(piece, dim); k++) {
             d->axis[d->n] = piece_at(piece, dim)[k];
@@ -135,8 +113,7 @@ static void check_reshape(struct program *p, const struct dist_task *t)
     value_piece(p, out, &b);
     if (!a.split && !b.split)
         return;
-    struct facts facts = read_facts(p);
-    bool read = read_digits(p, &facts, &a, &x) && read_digits(p, &facts, &b, &y);
+    bool read = read_digits(p, &a, &x) && read_digits(p, &b, &y);
     if (read && same_digits(&x, &y))
         return;
     if (!read || ((has_symbol(&x) || has_symbol(&y)) && x.n == y.n && !memcmp(x.axis, y.axis, x.n))) {
