@@ -160,6 +160,20 @@ static bool device_bytes(const struct item *deployment, u64 ranks, u64 *bytes)
     return n > 0;
 }
 
+/* The next one from position *AT on, NULL at the end; an item of a session file that was used stands in the file, too. */
+static const struct item *next_deployment(const struct deployments *d, u32 *at)
+{
+    u32 n = d->file->n + (d->session ? d->session->n : 0);
+    while (*at < n) {
+        bool own = *at < d->file->n;
+        const struct item *it = own ? d->file->items[*at] : d->session->items[*at - d->file->n];
+        ++*at;
+        if (!strcmp(it->kind->name, "session.deployment") && (own || module_find(d->file, it->name) != it))
+            return it;
+    }
+    return NULL;
+}
+
 /* ---- The whole request ---- */
 
 /* Its steps added up: pairs of one head and sequence over the prompt, operations of all ranks, the cache at the end. */
@@ -260,7 +274,7 @@ static void text_fit(struct out *o, const struct inference_report *r, const stru
         out_string(o, "\n    none: weights, workspace and boundary leave no room\n");
 }
 
-void inference_report_text(struct out *o, const struct inference_report *r, const struct module *deployments)
+void inference_report_text(struct out *o, const struct inference_report *r, const struct deployments *deployments)
 {
     struct token token = token_of(r);
     struct stage s;
@@ -273,9 +287,9 @@ void inference_report_text(struct out *o, const struct inference_report *r, cons
     row(o, "rank", token.rank, "bytes on each rank");
     row(o, "all ranks", token.all, "bytes, copies too");
     text_request(o, r);
-    for (u32 i = 0; deployments && i < deployments->n; i++)
-        if (!strcmp(deployments->items[i]->kind->name, "session.deployment"))
-            text_fit(o, r, deployments->items[i]);
+    u32 at = 0;
+    for (const struct item *it; (it = next_deployment(deployments, &at));)
+        text_fit(o, r, it);
     out_printf(o, "  counted: %s\n", r->step.pairs == ATTENTION_CAUSAL ? "pairs of a query with itself and the keys before it"
                                                                        : "all pairs of a query and a key, the dense rectangle");
     out_printf(o, "  a context that fits: with a stage's weights, workspace and boundary, each buffer from a multiple of %d\n", ALIGN);
@@ -290,14 +304,13 @@ static void member(struct out *o, const struct inference_report *r, const char *
     json_quantity(o, r->ctx->exprs, qty_number(r->ctx->exprs, value));
 }
 
-static void json_fits(struct out *o, const struct inference_report *r, const struct module *deployments)
+static void json_fits(struct out *o, const struct inference_report *r, const struct deployments *deployments)
 {
-    u32 n = 0;
+    u32 n = 0, at = 0;
     out_string(o, ",\"context_that_fits\":[");
-    for (u32 i = 0; i < deployments->n; i++) {
-        const struct item *it = deployments->items[i];
+    for (const struct item *it; (it = next_deployment(deployments, &at));) {
         u64 bytes = 0;
-        if (strcmp(it->kind->name, "session.deployment") || !device_bytes(it, ranks_of(r), &bytes))
+        if (!device_bytes(it, ranks_of(r), &bytes))
             continue;
         out_string(o, n++ ? ",{\"deployment\":" : "{\"deployment\":");
         json_name(o, &r->ctx->names, 0, it->name);
@@ -309,7 +322,7 @@ static void json_fits(struct out *o, const struct inference_report *r, const str
     out_char(o, ']');
 }
 
-void inference_report_json(struct out *o, const struct inference_report *r, const struct module *deployments)
+void inference_report_json(struct out *o, const struct inference_report *r, const struct deployments *deployments)
 {
     struct token token = token_of(r);
     struct request_sums sums;

@@ -33,10 +33,14 @@ void inference_report_publish(struct pass_run *r);
  */
 u64 inference_report_fit(const struct inference_report *r, u64 bytes);
 
-/* DEPLOYMENTS: where the sizes of devices stand, or NULL. */
-void inference_report_text(struct out *o, const struct inference_report *r, const struct module *deployments);
+/* Where deployments stand, and the sizes of their devices: in the file, and in those of --session, which may be NULL. */
+struct deployments {
+    const struct module *file, *session;
+};
 
-/* Members of an object, each behind a comma. */
-void inference_report_json(struct out *o, const struct inference_report *r, const struct module *deployments);
+void inference_report_text(struct out *o, const struct inference_report *r, const struct deployments *deployments);
+
+/* Members of an object, each behind a comma. DEPLOYMENTS may be NULL. */
+void inference_report_json(struct out *o, const struct inference_report *r, const struct deployments *deployments);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "ir/json.h"
 #include "ir/print.h"
-#include "passes/inference_report.h"
 #include "passes/training_report.h"
 
 #include "lines.h"
@@ -129,7 +128,7 @@ static void print_digest(struct out *o, struct item *it)
 }
 
 /* With what the file itself tells: the model and the session of a derived block. */
-static bool print_summary(struct out *o, struct item *it, const struct module *m, bool json)
+static bool print_summary(struct out *o, struct item *it, const struct module *m, const struct module *session, bool json)
 {
     struct training_report training;
     struct inference_report inference;
@@ -137,7 +136,7 @@ static bool print_summary(struct out *o, struct item *it, const struct module *m
     struct reports reports = {
         .training = source && training_report_of(&training, source, it, m) ? &training : NULL,
         .inference = source && inference_report_of(&inference, source, it, m) ? &inference : NULL,
-        .module = m,
+        .deployments = { m, session },
     };
     return summary_print(o, it, &reports, json);
 }
@@ -157,7 +156,7 @@ bool emit_report(struct out *o, const struct module *m, const struct follower *o
         } else if (summary_covers(it)) {
             out_string(o, first || json ? "" : "\n");
             first = false;
-            good = print_summary(o, it, m, json) && good;
+            good = print_summary(o, it, m, done->session, json) && good;
         }
     }
     return good;

@@ -22,7 +22,7 @@ void parts_split(struct driver *d)
     d->parts = ARENA_ARRAY(&d->arena, struct part, d->n_parts);
     for (u32 i = 0; i < d->n_parts; i++) {
         d->parts[i].source = sources[i];
-        checkpoints_init(&d->parts[i].summaries, o->number[OPT_SUMMARY] == 1);
+        checkpoints_init(&d->parts[i].summaries, o->number[OPT_SUMMARY] == 1, &d->session);
         out_memory(&d->parts[i].executed);
     }
 }

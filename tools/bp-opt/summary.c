@@ -3,7 +3,6 @@
 #include "dialects/concrete/concrete.h"
 #include "ir/json.h"
 #include "ir/print.h"
-#include "passes/inference_report.h"
 #include "passes/ledger.h"
 #include "passes/sums.h"
 #include "passes/training_report.h"
@@ -124,7 +123,7 @@ static void print_table(struct summary *y)
     if (y->reports->training)
         training_report_text(y->o, y->reports->training);
     if (y->reports->inference)
-        inference_report_text(y->o, y->reports->inference, y->reports->module);
+        inference_report_text(y->o, y->reports->inference, &y->reports->deployments);
 }
 
 /* ---- JSON ---- */
@@ -184,7 +183,7 @@ static void print_json(struct summary *y)
     if (y->reports->training)
         training_report_json(y->o, y->reports->training);
     if (y->reports->inference)
-        inference_report_json(y->o, y->reports->inference, y->reports->module);
+        inference_report_json(y->o, y->reports->inference, &y->reports->deployments);
     out_string(y->o, "}\n");
 }
 
@@ -307,9 +306,9 @@ bool summary_print(struct out *o, struct item *it, const struct reports *reports
 
 /* ---- Checkpoints ---- */
 
-void checkpoints_init(struct checkpoints *c, bool json)
+void checkpoints_init(struct checkpoints *c, bool json, const struct module *session)
 {
-    *c = (struct checkpoints){ .json = json, .good = true };
+    *c = (struct checkpoints){ .json = json, .good = true, .session = session };
     out_memory(&c->text);
 }
 
@@ -329,9 +328,9 @@ bool checkpoints_cover(const struct checkpoints *c, atom name)
 }
 
 /* Published with the program that it is of; a plan keeps it, and repeats nothing. */
-static struct reports reports_of(const struct checkpoint *done)
+static struct reports reports_of(const struct checkpoint *done, const struct module *session)
 {
-    struct reports all = { .module = done->module };
+    struct reports all = { .deployments = { done->module, session } };
     for (u32 i = 0; done->output->kind->layer == LAYER_DIST && i < done->n_findings; i++) {
         const struct finding *f = &done->findings[i];
         if (f->key == &training_totals && ((const struct training_report *)f->value)->block)
@@ -349,7 +348,7 @@ static bool after(void *state, const struct checkpoint *done)
         return true;
     out_string(&c->text, c->n && !c->json ? "\n" : "");
     *VEC_PUSH(c->names, c->n, c->cap) = done->output->name;
-    struct reports reports = reports_of(done);
+    struct reports reports = reports_of(done, c->session);
     c->good = summary_print(&c->text, (struct item *)done->output, &reports, c->json) && c->good;
     return c->good;
 }
