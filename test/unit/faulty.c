@@ -1,5 +1,6 @@
 #include "faulty.h"
 
+#include "dialects/dist/dist.h"
 #include "dialects/registry.h"
 #include "ir/verify.h"
 #include "parser/parse.h"
@@ -169,4 +170,79 @@ bool has_message(const char *part)
         if (strstr(d->message, part))
             return true;
     return false;
+}
+
+/* ---- With analyses ---- */
+
+struct analyses known;
+
+void forget(void)
+{
+    if (known.ctx)
+        analyses_free(&known);
+    known = (struct analyses){ 0 };
+    teardown();
+}
+
+void begin(const struct pass *pass, void (*fault)(struct pass_run *r))
+{
+    if (known.ctx)
+        analyses_free(&known);
+    known = (struct analyses){ 0 };
+    prepare(pass);
+    analyses_init(&known, &ctx);
+    make_faulty(pass, fault);
+}
+
+struct run_options all(void)
+{
+    return (struct run_options){ .verify_each = true, .analyses = &known };
+}
+
+void refused_by(const char *part, struct run_options options)
+{
+    struct snapshot before = snapshot();
+    u32 n = known.n;
+    ck_assert(!run_pass(&faulty, options));
+    ck_assert_msg(has_message(part), "%s", diags.first ? diags.first->message : "no message");
+    ck_assert_uint_eq(known.n, n);
+    assert_untouched(&before);
+}
+
+void refused(const struct pass *pass, void (*fault)(struct pass_run *r), const char *part)
+{
+    begin(pass, fault);
+    refused_by(part, all());
+}
+
+struct stmt *nth(struct item *it, u32 entity, u32 n)
+{
+    for (u32 i = 0; i < it->n_stmts; i++)
+        if (it->stmts[i]->entity == entity && n-- == 0)
+            return it->stmts[i];
+    ck_abort_msg("no such statement");
+    return NULL;
+}
+
+struct item *layer_item(enum layer layer)
+{
+    for (u32 i = 0; i < m.n; i++)
+        if (m.items[i]->kind->layer == layer)
+            return m.items[i];
+    ck_abort_msg("no such item");
+    return NULL;
+}
+
+void repeat_task(struct pass_run *r)
+{
+    struct dist_task *again = (struct dist_task *)item_add(r->output, DIST_TASK);
+    *again = *(struct dist_task *)nth(r->output, DIST_TASK, 5);
+    again->s.name = intern_string(&ctx.names, "again");
+    ck_assert_ptr_null(item_declare(r->output, &again->s));
+}
+
+bool gate_unseen(const struct pass_run *r)
+{
+    (void)r;
+    return true;
 }

@@ -40,4 +40,26 @@ struct snapshot {
 struct snapshot snapshot(void);
 void assert_untouched(const struct snapshot *before);
 
+/* ---- With analyses ---- */
+
+extern struct analyses known;
+
+/* The module as PASS takes it, nothing known of it, and PASS with a fault. forget() is the fixture behind it. */
+void begin(const struct pass *pass, void (*fault)(struct pass_run *r));
+void forget(void);
+
+/* Verified, publishing into `known`. */
+struct run_options all(void);
+
+/* The faulty pass is refused for a reason whose message has this part; nothing was published. */
+void refused_by(const char *part, struct run_options options);
+void refused(const struct pass *pass, void (*fault)(struct pass_run *r), const char *part);
+
+struct stmt *nth(struct item *it, u32 entity, u32 n);
+struct item *layer_item(enum layer layer);
+
+/* Some faults. */
+void repeat_task(struct pass_run *r);
+bool gate_unseen(const struct pass_run *r);
+
 #endif
