@@ -5,6 +5,7 @@
 #include "dialects/concrete/concrete.h"
 #include "dialects/portable/portable.h"
 #include "passes/bind_capacity.h"
+#include "passes/bind_ranks.h"
 #include "passes/emit.h"
 #include "passes/passes.h"
 #include "passes/spec.h"
@@ -345,6 +346,7 @@ static bool run(struct pass_run *r)
         return pass_error(r, r->input, NULL, NULL, NULL, "pass.quantity", "the mesh has more than 4294967294 ranks");
     bool good = check_devices(&b);
     good = check_engines(&b) && good;
+    good = good && bind_check_ranks(r, b.ranks);
     if (!good)
         return false;
     emit_devices(&b);

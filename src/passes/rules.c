@@ -28,6 +28,7 @@ const struct rule pass_rules[] = {
     { "pass.strategy.mesh", "The mesh of a distributed program has as many ranks as the strategy's tensor." },
     { "pass.bind.ranks", "A reference binding writes a statement for each rank, up to 2^20 of them. Bind a smaller mesh." },
     { "pass.bind.devices", "A plan is bound to as many devices as it has ranks. Deploy more, or lower the strategy's tensor." },
+    { "pass.bind.absent", "Each device has bytes of its own: what a task makes on some ranks isn't on the others. Move it with a transfer or a collective." },
     { "pass.bind.engine", "The target lacks an engine that the plan's tasks need. Add it to `engines`, or choose another target." },
     { "pass.bind.capacity", "The plan's buffers do not fit into a device. Lower what the notes list, or give more memory." },
     { "pass.bind.symbolic", "A binding needs numbers. Replace the symbols first." },

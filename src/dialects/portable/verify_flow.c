@@ -88,19 +88,51 @@ static bool make_order(struct plan *p, struct order *o)
     return !e.unknown && p->v->errors == errors;
 }
 
-/* ---- Accesses of what changes in place ---- */
+/* ---- Accesses: of what changes in place, and of what some effect touches besides its maker's result ---- */
 
 struct collector {
     struct plan *p;
     struct accesses *accesses;
     bool counting;
+    u8 *checked;            /* by buffer */
 };
+
+static u32 endpoint(struct plan *p, const struct portable_task *t, u64 rank)
+{
+    return t->body == PORTABLE_TRANSFER && rank < UINT32_MAX ? rank_set_one(&p->ranks, (u32)rank) : rank_set_of(&p->ranks, t->ranks);
+}
+
+/* A transfer's ranks are its endpoints. */
+static u32 own_ranks(struct plan *p, const struct portable_task *t)
+{
+    if (t->body != PORTABLE_TRANSFER || t->source >= UINT32_MAX || t->destination >= UINT32_MAX)
+        return rank_set_of(&p->ranks, t->ranks);
+    const struct rank_range ends[] = { { (u32)t->source, (u32)t->source }, { (u32)t->destination, (u32)t->destination } };
+    return rank_set_ranges(&p->ranks, ends, 2);
+}
+
+static void choose_buffers(struct collector *c)
+{
+    struct plan *p = c->p;
+    u32 buffer;
+    c->checked = ARENA_ARRAY(&p->v->scratch, u8, p->n_buffers + 1);
+    for (u32 i = 0; i < p->n_buffers; i++)
+        c->checked[i] = is_reusable(p->buffers[i]);
+    for (u32 i = 0; i < p->n_tasks; i++) {
+        const u32 *at = list_at(p->it, p->tasks[i]->effects);
+        for (u32 k = 0; k + 1 < list_n(p->it, p->tasks[i]->effects); k += 2)
+            if (ref_is_value(at[k + 1]) && plan_buffer(p, ref_atom(at[k + 1]), &buffer) && p->maker[buffer] && at[k] == EFFECT_READ)
+                c->checked[buffer] = 1;
+    }
+}
 
 static void touch(struct collector *c, u32 task, u32 set, atom name, u8 kind)
 {
     u32 buffer;
-    if (!plan_buffer(c->p, name, &buffer) || !is_reusable(c->p->buffers[buffer]))
+    if (!plan_buffer(c->p, name, &buffer) || !c->checked[buffer])
         return;
+    if (!is_reusable(c->p->buffers[buffer]) && kind & ACCESS_WRITE && c->p->maker[buffer] != task + 1)
+        return;             /* told: it does not change in place, and has one maker */
     if (c->counting)
         accesses_count(c->accesses, buffer);
     else
@@ -116,11 +148,6 @@ static void touch_effects(struct collector *c, u32 task, u32 set)
             touch(c, task, set, ref_atom(at[i + 1]), access_of_effect(at[i]));
 }
 
-static u32 endpoint(struct plan *p, const struct portable_task *t, u64 rank)
-{
-    return t->body == PORTABLE_TRANSFER && rank < UINT32_MAX ? rank_set_one(&p->ranks, (u32)rank) : rank_set_of(&p->ranks, t->ranks);
-}
-
 static void collect(struct collector *c)
 {
     for (u32 i = 0; i < c->p->n_tasks; i++) {
@@ -128,7 +155,7 @@ static void collect(struct collector *c)
         u32 reads = endpoint(c->p, t, t->source), writes = endpoint(c->p, t, t->destination);
         for (u32 k = 0; k < list_n(c->p->it, t->operands); k++)
             touch(c, i, reads, list_at(c->p->it, t->operands)[k], ACCESS_READ);
-        touch_effects(c, i, rank_set_of(&c->p->ranks, t->ranks));
+        touch_effects(c, i, own_ranks(c->p, t));
         for (u32 k = 0; k < list_n(c->p->it, t->results); k++)
             touch(c, i, writes, list_at(c->p->it, t->results)[k], ACCESS_WRITE);
     }
@@ -154,13 +181,21 @@ static void conflict(void *state, u32 buffer, const struct access *first, const 
 static void unwritten(void *state, u32 buffer, const struct access *read, u32 rank, u32 writer)
 {
     struct plan *p = state;
+    const struct portable_task *w = writer == NO_NODE ? NULL : p->tasks[writer];
     const char *name = stmt_text(p->it, &p->buffers[buffer]->s);
-    (void)rank;
-    verify_error(p->v, &p->tasks[read->node]->s, NULL, name, "portable.buffer.unwritten", "%s reads %s before any task has written it",
-                 task_text(p, read->node), name);
-    if (writer != NO_NODE && writer != read->node)
-        verify_note(p->v, &p->tasks[writer]->s, NULL, name, "%s writes it first, here", task_text(p, writer));
-    verify_note_legal(p->v, "what holds something from the start is a state, an input or a constant");
+    bool elsewhere = w && !rank_set_has(&p->ranks, endpoint(p, w, w->destination), rank);
+    if (elsewhere)
+        verify_error(p->v, &p->tasks[read->node]->s, NULL, name, "portable.buffer.unwritten", "%s reads %s on rank %u, where no task has written it",
+                     task_text(p, read->node), name, rank);
+    else
+        verify_error(p->v, &p->tasks[read->node]->s, NULL, name, "portable.buffer.unwritten", "%s reads %s before any task has written it",
+                     task_text(p, read->node), name);
+    if (w && writer != read->node)
+        verify_note(p->v, &w->s, NULL, name, elsewhere ? "%s writes it on other ranks, here" : "%s writes it first, here", task_text(p, writer));
+    if (!elsewhere)
+        verify_note_legal(p->v, "what holds something from the start is a state, an input or a constant");
+    else
+        verify_note_legal(p->v, "write it there, too, or move it with a transfer or collective");
 }
 
 void portable_verify_flow(struct plan *p)
@@ -169,7 +204,8 @@ void portable_verify_flow(struct plan *p)
     struct accesses accesses;
     if (!make_order(p, &order))
         return;
-    struct collector c = { p, &accesses, true };
+    struct collector c = { .p = p, .accesses = &accesses, .counting = true };
+    choose_buffers(&c);
     accesses_begin(&accesses, &p->v->scratch, p->n_buffers);
     collect(&c);
     accesses_allot(&accesses);
