@@ -100,6 +100,7 @@ static void compare_with_source(struct run *r, struct run_value *value, struct d
     arena_init(&room);
     tensor_allot(&want, &room);
     if (run_gather(r->source, value->source, &want, 0, 0)) {
+        want.bound = value->source->anchor_bound;
         value->largest = tensor_largest(&want);
         for (u64 rank = 0; rank < r->mesh.size; rank++) {
             const struct tensor *part = consistent(r, value, rank, &room);
@@ -190,6 +191,26 @@ static bool follows(const struct run *r, const struct run_value *value)
     return false;
 }
 
+/* Where rounding could hide what is wrong, nothing is proved. */
+static void check_bound(struct run *r, const struct run_value *value)
+{
+    double most = value->largest * 1e-3;
+    if (value->wrong || value->follows || most == 0 || value->tolerance <= most)
+        return;
+    verify_error(&r->v, value->s, NULL, NULL, "execute.bound", "rounding alone may change %s by %.1g, and its largest element is %.1g: that proves nothing",
+                 value_text(r->it, value->name), value->tolerance, value->largest);
+    verify_note_legal(&r->v, "name sources of what it is made of, so that each step is compared by itself");
+}
+
+/* From here on the distance from the source is known. Of terms of a sum, the first has all of it. */
+static void settle(const struct run *r, struct run_value *value)
+{
+    bool shared = value->reduction == REDUCTION_SUM || value->reduction == REDUCTION_PRODUCT;
+    for (u64 rank = 0; value->compared && rank < r->mesh.size; rank++)
+        if (value->parts[rank].at)
+            value->parts[rank].bound = shared && mesh_position_in(&r->mesh, value->partial, rank) ? 0 : value->error;
+}
+
 static void compare_value(struct run *r, struct run_value *value)
 {
     struct difference d = { 0 };
@@ -204,16 +225,44 @@ static void compare_value(struct run *r, struct run_value *value)
     r->n_alone += !value->compared;
     if (value->wrong && !value->follows)
         report(r, value, &d);
+    check_bound(r, value);
+    settle(r, value);
+}
+
+void run_compare_task(struct run *r, const struct run_task *t)
+{
+    for (u32 i = 0; i < list_n(r->it, t->results); i++)
+        compare_value(r, run_value(r, list_at(r->it, t->results)[i]));
+}
+
+static void anchor(struct run *r, struct run_value *value)
+{
+    struct arena room;
+    struct tensor all = value->whole;
+    if (!value->anchor)
+        return;
+    arena_init(&room);
+    tensor_allot(&all, &room);
+    run_gather(r, value, &all, 0, 0);
+    value->anchor_bound = all.bound;
+    for (u64 rank = 0; rank < r->mesh.size; rank++)
+        value->parts[rank].bound = 0;
+    arena_free(&room);
+}
+
+void run_anchor_task(struct run *r, const struct run_task *t)
+{
+    for (u32 i = 0; i < list_n(r->it, t->results); i++)
+        anchor(r, run_value(r, list_at(r->it, t->results)[i]));
 }
 
 static void note_followers(struct run *r)
 {
     u32 n = 0;
     for (u32 i = 0; i < r->n_values; i++)
-        n += r->values[i].wrong && r->values[i].follows;
+        n += r->values[i].follows;
     if (n)
-        verify_note_legal(&r->v, "%u value%s made of what differs, which differ%s too, %s not reported", n, n == 1 ? " is" : "s are",
-                          n == 1 ? "s" : "", n == 1 ? "and is" : "and are");
+        verify_note_legal(&r->v, "%u value%s made of what differs, and %s not judged", n, n == 1 ? " is" : "s are", n == 1 ? "is" : "are");
 }
 
 static void refuse_unproved(struct run *r, const struct run_value *want)
@@ -255,11 +304,8 @@ static void check_whole(struct run *r)
     arena_free(&room);
 }
 
-bool run_compare(struct run *r)
+bool run_compare_end(struct run *r)
 {
-    for (u32 i = 0; i < r->n_values; i++)
-        if (r->values[i].maker)
-            compare_value(r, &r->values[i]);
     note_followers(r);
     if (r->source)
         check_outputs(r);

@@ -17,9 +17,24 @@ static struct run *run_of(const struct execution *e, const struct item *it)
     return NULL;
 }
 
+static struct run *new_run(struct execution *e, const struct module *m, const struct item *it, const struct execute_options *options)
+{
+    struct run *r = ARENA_NEW(&e->arena, struct run);
+    *r = (struct run){ .v = { .item = it, .ctx = it->ctx, .module = m }, .it = it, .options = options, .arena = &e->arena };
+    arena_init(&r->v.scratch);
+    return r;
+}
+
+/*
+ * The source runs again, as a shadow that knows which of its values are compared: what rounding may change is bounded from
+ * each of them to the next.
+ */
 static void run_program(struct run *r)
 {
-    r->good = run_read(r) && run_fill(r) && run_tasks(r) && run_compare(r);
+    bool good = run_read(r);
+    if (good && r->source)
+        good = run_read(r->source) && run_find_sources(r) && run_fill(r->source) && run_tasks(r->source);
+    r->good = good && run_fill(r) && run_tasks(r) && run_compare_end(r);
 }
 
 /*
@@ -28,18 +43,19 @@ static void run_program(struct run *r)
  */
 static struct run *run_item(struct execution *e, const struct module *m, const struct item *it, const struct execute_options *options)
 {
-    struct run *r = run_of(e, it), *source = NULL;
+    struct run *r = run_of(e, it), *base = NULL;
     if (r)
         return r->running ? NULL : r;
-    r = e->runs[e->n++] = ARENA_NEW(&e->arena, struct run);
-    *r = (struct run){ .v = { .item = it, .ctx = it->ctx, .module = m }, .it = it, .options = options, .arena = &e->arena,
-                       .running = true };
-    arena_init(&r->v.scratch);
+    r = e->runs[e->n++] = new_run(e, m, it, options);
+    r->running = true;
     const struct item *parent = it->header.parent.item ? module_find(m, it->header.parent.item) : NULL;
     if (parent && is_program(parent))
-        source = run_item(e, m, parent, options);
-    r->source = source;
-    if (!source || source->good)
+        base = run_item(e, m, parent, options);
+    if (base && base->good) {
+        r->source = new_run(e, m, parent, options);
+        r->source->base = base;
+    }
+    if (!base || base->good)
         run_program(r);
     r->running = false;
     return r;
@@ -65,8 +81,11 @@ static void sort(struct execution *e, const struct module *m, atom only)
         if (r && (!only || r->it->name == only))
             sorted[n++] = r;
     }
-    for (u32 i = 0; i < e->n; i++)
+    for (u32 i = 0; i < e->n; i++) {
         arena_free(&e->runs[i]->v.scratch);
+        if (e->runs[i]->source)
+            arena_free(&e->runs[i]->source->v.scratch);
+    }
     e->runs = sorted;
     e->n = n;
 }

@@ -84,11 +84,14 @@ static bool require_source(struct run *r, const struct run_value *value)
     return false;
 }
 
-static bool find_sources(struct run *r)
+bool run_find_sources(struct run *r)
 {
     bool good = true;
-    for (u32 i = 0; r->source && i < r->n_values; i++)
+    for (u32 i = 0; i < r->n_values; i++) {
         good = find_source(r, &r->values[i]) && require_source(r, &r->values[i]) && good;
+        if (r->values[i].source)
+            r->values[i].source->anchor = true;
+    }
     return good;
 }
 
@@ -148,6 +151,7 @@ static const struct tensor *whole_of(struct run *r, struct run_value *value)
         generate(r, value, t);
     else if (!run_gather(r->source, value->source, t, 0, 0))
         return NULL;
+    t->largest = tensor_largest(t);
     return t;
 }
 
@@ -192,12 +196,14 @@ static void take_share(const struct run *r, const struct run_value *value, struc
     }
 }
 
+/* Its elements are its source's, so that it is as far from it as a sum of terms is that are not whole multiples. */
 static void fill_part(struct run *r, struct run_value *value, const struct tensor *whole, u64 rank)
 {
     struct tensor *part = &value->parts[rank];
+    u64 terms = mesh_product(&r->mesh, value->partial);
     tensor_allot(part, r->arena);
     tensor_overlap(part, whole, REDUCTION_NONE);
-    part->bound = whole->bound;
+    part->bound = value->partial && value->source && value->source->maker ? roundings(terms) * ((double)terms + whole->largest) : 0;
     if (value->partial)
         take_share(r, value, part, mesh_position_in(&r->mesh, value->partial, rank));
     part->largest = tensor_largest(part);
@@ -216,11 +222,21 @@ static bool fill_value(struct run *r, struct run_value *value)
     return true;
 }
 
+/* A shadow has what the run has that it follows. */
+static void take_parts(struct run *r)
+{
+    for (u32 i = 0; i < r->n_values; i++)
+        if (!r->values[i].maker)
+            memcpy(r->values[i].parts, r->base->values[i].parts, r->mesh.size * sizeof(struct tensor));
+}
+
 bool run_fill(struct run *r)
 {
-    bool good = find_sources(r);
-    if (!good)
-        return false;
+    bool good = true;
+    if (r->base) {
+        take_parts(r);
+        return true;
+    }
     find_limits(r);
     for (u32 i = 0; i < r->n_values; i++)
         if (!r->values[i].maker)

@@ -19,6 +19,7 @@ const struct rule execute_rules[] = {
     { "execute.source.shape", "A value and its source have one whole type. Mend the type, or give a value of another meaning another name." },
     { "execute.output", "Each output of the source is an output of what is derived from it. Add `output %y`, or say what it is `from`." },
     { "execute.differs", "The distributed program computes something else than its source. The value named is the first: mend its task or sharding." },
+    { "execute.bound", "A bound of a thousandth of a value or more would let wrong values pass. Compare the steps between: name their sources." },
     { "execute.replica", "Ranks that should hold one value hold different ones. Mend the task or the sharding, or reduce the value first." },
 };
 

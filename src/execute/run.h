@@ -20,6 +20,8 @@ struct run_value {
     const struct run_task *maker;   /* NULL: it exists before */
     struct run_value *source;       /* what it is in the program that this one is from, or NULL */
     bool is_output;
+    bool anchor;                    /* of a shadow: the program that is compared has it, and goes on from there */
+    double anchor_bound;            /* what rounding may have changed in it since the anchors before it */
     /* How it compares, worst over the ranks: with its source, or the ranks with one another. */
     bool compared, wrong, follows;  /* follows: it is made of what is wrong */
     double error, tolerance, largest;
@@ -42,7 +44,8 @@ struct run {
     const struct item *it;
     const struct execute_options *options;
     struct arena *arena;
-    struct run *source;             /* what it is compared with, or NULL */
+    struct run *source;             /* what it is compared with: a shadow of its parent's run, or NULL */
+    const struct run *base;         /* this is a shadow of that run: it runs again, to bound what is between anchors */
     struct mesh mesh;
     struct run_value *values;       /* declared ones, then results, in the order of the text */
     u32 n_values;
@@ -80,7 +83,10 @@ bool run_read(struct run *r);
 
 /* ---- fill.c: what exists before the program ---- */
 
-/* Finds the source of each value, and of each declared one its elements. */
+/* Finds the source of each value, and makes it an anchor. */
+bool run_find_sources(struct run *r);
+
+/* Gives each declared value its elements. */
 bool run_fill(struct run *r);
 
 /* ---- exchange.c ---- */
@@ -114,8 +120,14 @@ bool run_keep(struct run *r, const struct run_task *t, struct run_value *value, 
 
 /* ---- compare.c ---- */
 
-/* With the source, and copies with one another. */
-bool run_compare(struct run *r);
+/* What a task has made: with the source, and copies with one another. The parts' bounds are then what was found. */
+void run_compare_task(struct run *r, const struct run_task *t);
+
+/* Of a shadow: keeps the bounds of anchors, and begins anew from them. */
+void run_anchor_task(struct run *r, const struct run_task *t);
+
+/* When all tasks are done: the outputs. */
+bool run_compare_end(struct run *r);
 
 /* "model.linear", "collective all_reduce". */
 const char *run_task_text(const struct run *r, const struct run_task *t);

@@ -139,8 +139,13 @@ static bool run_task(struct run *r, const struct run_task *t)
 
 bool run_tasks(struct run *r)
 {
-    for (u32 i = 0; i < r->n_tasks; i++)
+    for (u32 i = 0; i < r->n_tasks; i++) {
         if (!run_task(r, &r->tasks[i]))
             return false;
+        if (r->base)
+            run_anchor_task(r, &r->tasks[i]);
+        else
+            run_compare_task(r, &r->tasks[i]);
+    }
     return true;
 }

@@ -1,6 +1,7 @@
 /*
  * Dense tensors in double precision. Each is a box of a whole value, in row-major order: a rank's part knows where in the
- * whole it lies. A bound comes along: how far an element may be from what exact arithmetic would give.
+ * whole it lies. A bound comes along: how far an element may be from what exact arithmetic would give, or, in a program that is
+ * compared with another, from what the other has.
  */
 #ifndef EXECUTE_TENSOR_H
 #define EXECUTE_TENSOR_H

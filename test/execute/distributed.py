@@ -473,7 +473,7 @@ def judge(tool, path, name, seed):
         sys.exit(f"{path}: bp-opt ended with {done.returncode}\n{done.stderr}")
     if not codes:
         return "right", ""
-    return "wrong" if set(codes) & {"execute.differs", "execute.replica"} else "refused", done.stderr
+    return "refused" if set(codes) - {"execute.differs", "execute.replica"} else "wrong", done.stderr
 
 
 def main(tool, n, *paths):
