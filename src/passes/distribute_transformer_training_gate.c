@@ -1,43 +1,20 @@
 /*
- * Proves a distributed training block against the model and the session: relations entity by entity, and totals
- * against closed forms that are written here and nowhere else.
- *
- * Sources of the closed forms: Narayanan et al. 2021 (arXiv 2104.04473), section 3: a decoder layer's products are
- * 24BSH^2 + 4BS^2H for feed-forward 4H and attention width H; here with F, K = heads * size and J, the width of keys and
- * values, apart from them. Vector operations per element: layer norm 9/14/7, RMSNorm 4/6/3, softmax 5/8, GeLU 8/13, SiLU and
- * product 6/11 (12 where SiLU is made again), rotation 6/6, bias 1/0/1, dropout 1/1, residual 1/2, a fork of u uses u.
+ * Proves a distributed training block against the model and the session: relations entity by entity here, totals against
+ * closed forms in training_proof.c.
  */
 #include "dialects/dist/dist.h"
 #include "passes/cover.h"
 #include "passes/passes.h"
 #include "passes/spec.h"
+#include "passes/training_proof.h"
 
 #include "ir/sharding.h"
 #include "support/quantity.h"
 
 #include <stdio.h>
 
-struct proof {
-    const struct pass_run *r;
-    struct transformer_model m;
-    struct training_workload w;
-    struct training_strategy s;
-    u128 M, H, K, J, F, A, R, G;        /* rows; widths (K, J, F of one rank); boundary; its share; feed-forward */
-    u128 C, D;                          /* scores that are computed, and that are held: all of the rectangle */
-    u128 dropout, rotary, bias, up;     /* 1 where the block has it; products of the MLP ahead of its activation: 1 or 2 */
-    u128 replicas, Y;                   /* ranks that hold the same keys and values, and how many weights of them */
-    u128 X;                             /* what a collective exchanges: A, or 0 on one rank */
-    u128 reduce;                        /* operations of the reductions of one pass over the block */
-    bool split;
-    const struct model_op *op;
-    atom axes[2];                       /* of the mesh */
-    u32 n_axes;
-    struct qty_binding symbols[2];      /* microbatch and sequence of the model's boundary, where they are symbols */
-    u32 n_symbols;
-};
-
 struct find_symbol {
-    struct proof *p;
+    struct training_proof *p;
     u64 value;
 };
 
@@ -48,21 +25,13 @@ static void bind_symbol(void *state, atom symbol)
         f->p->symbols[f->p->n_symbols++] = (struct qty_binding){ symbol, qty_number(f->p->r->ctx->exprs, f->value) };
 }
 
-/* A fact of the output as a number, under the session's sizes. */
-static bool number(const struct proof *p, qty q, u128 *out)
-{
-    struct exprs *x = p->r->ctx->exprs;
-    return qty_value(x, q, out) ||
-           (qty_substitute(x, q, p->symbols, p->n_symbols, &q) == EXPR_OK && qty_value(x, q, out));
-}
-
 static bool is_causal(const struct pass_run *r)
 {
     const struct step_option *o = step_option(r->step, "attention");
     return o && !strcmp(o->value, "causal");
 }
 
-static void fill(struct proof *p)
+static void fill(struct training_proof *p)
 {
     const struct pass_run *r = p->r;
     const struct model_op *op = spec_decoder(r->input, r->pass->operation);
@@ -143,7 +112,7 @@ static const struct {
     { "mlp.residual", "transformer.residual_add", ANY },
 };
 
-static bool block_has(const struct proof *p, enum needs needs)
+static bool block_has(const struct training_proof *p, enum needs needs)
 {
     const bool answers[] = { true, p->m.norm == NORM_LAYER, p->m.norm == NORM_RMS, p->m.mlp == MLP_GELU,
                              p->m.mlp == MLP_SWIGLU, p->m.rotary, p->m.bias, p->m.dropout };
@@ -151,7 +120,7 @@ static bool block_has(const struct proof *p, enum needs needs)
 }
 
 /* All ranks along one axis, or those that hold the same keys and values along a second, minor one. */
-static bool prove_mesh(struct proof *p, const struct dist_mesh *mesh)
+static bool prove_mesh(struct training_proof *p, const struct dist_mesh *mesh)
 {
     const struct item *out = p->r->output;
     const u32 *at = list_at(out, mesh->axes);
@@ -164,22 +133,22 @@ static bool prove_mesh(struct proof *p, const struct dist_mesh *mesh)
     return true;
 }
 
-static bool prove_attention(const struct proof *p, const struct dist_attention *a)
+static bool prove_attention(const struct training_proof *p, const struct dist_attention *a)
 {
     return a->pairs == (is_causal(p->r) ? DIST_CAUSAL : DIST_DENSE) ||
            gate_refuse(p->r, p->r->output, &a->s, "other pairs of a query and a key were asked for");
 }
 
-static bool prove_scale(const struct proof *p, const struct dist_scale *scale)
+static bool prove_scale(const struct training_proof *p, const struct dist_scale *scale)
 {
     u128 blocks = 0, batch = 0, microbatch = 0;
-    return (number(p, scale->blocks, &blocks) && number(p, scale->batch, &batch) && number(p, scale->microbatch, &microbatch) &&
+    return (training_proof_number(p, scale->blocks, &blocks) && training_proof_number(p, scale->batch, &batch) && training_proof_number(p, scale->microbatch, &microbatch) &&
             blocks == p->m.blocks && batch == p->w.batch && microbatch == p->w.microbatch && !scale->query && !scale->context) ||
            gate_refuse(p->r, p->r->output, &scale->s, "the scale is not that of the model and the workload");
 }
 
 /* A symbol is the model's. That a split sequence is a multiple of tensor is all that is known besides. */
-static bool prove_symbol(const struct proof *p, const struct dist_symbol *s)
+static bool prove_symbol(const struct training_proof *p, const struct dist_symbol *s)
 {
     const struct model_symbol *from = (const struct model_symbol *)item_dollar(p->r->input, s->s.name);
     const struct model_value *v = (const struct model_value *)item_value(p->r->input, list_at(p->r->input, p->op->operands)[0]);
@@ -207,7 +176,7 @@ static void see_symbol(void *state, atom symbol)
 }
 
 /* Each symbol of the boundary is declared, and no other. */
-static bool prove_symbols(const struct proof *p, u32 declared)
+static bool prove_symbols(const struct training_proof *p, u32 declared)
 {
     const struct item *out = p->r->output;
     const struct dist_value *v = (const struct dist_value *)item_value(out, list_at(p->r->input, p->op->operands)[0]);
@@ -220,7 +189,7 @@ static bool prove_symbols(const struct proof *p, u32 declared)
 }
 
 /* The boundary's value NAME of the model, split along the sequence or whole. */
-static bool prove_value(const struct proof *p, const struct dist_value *v, atom name, u8 role)
+static bool prove_value(const struct training_proof *p, const struct dist_value *v, atom name, u8 role)
 {
     const struct item *out = p->r->output;
     const struct model_value *from = (const struct model_value *)item_value(p->r->input, name);
@@ -230,7 +199,7 @@ static bool prove_value(const struct proof *p, const struct dist_value *v, atom 
     sharding_read(out, v->sharding, &s);
     bool same = v->s.name == name && v->role == role && u->rank == 3 && t->rank == 3 && t->element == u->element;
     for (int i = 0; same && i < 3; i++)
-        same = number(p, t->dims[i], &n[i]);
+        same = training_proof_number(p, t->dims[i], &n[i]);
     if (!same || n[0] != p->w.microbatch || n[1] != p->m.sequence || n[2] != p->m.hidden)
         return gate_refuse(p->r, out, &v->s, "its name, role or type is not the model value's under this workload");
     bool sharded = s.rank == 3 && s.dims[1].n == p->n_axes &&
@@ -240,7 +209,7 @@ static bool prove_value(const struct proof *p, const struct dist_value *v, atom 
     return gate_says_only(p->r, out, &v->s, " role name type sharding from ");
 }
 
-static bool prove_boundary(const struct proof *p, const struct stmt *s)
+static bool prove_boundary(const struct training_proof *p, const struct stmt *s)
 {
     atom input = list_at(p->r->input, p->op->operands)[0], output = list_at(p->r->input, p->op->results)[0];
     if (s->entity == DIST_OUTPUT)
@@ -250,7 +219,7 @@ static bool prove_boundary(const struct proof *p, const struct stmt *s)
 }
 
 /* Gathers ahead of split products, scatters behind them; their gradients the other way round. */
-static const char *collective_of(const struct proof *p, bool is_input, u8 phase)
+static const char *collective_of(const struct training_proof *p, bool is_input, u8 phase)
 {
     bool forward = phase != DIST_ACTIVATION_GRADIENT;
     if (p->s.tensor == 1 || phase == DIST_OPTIMIZER)
@@ -261,7 +230,7 @@ static const char *collective_of(const struct proof *p, bool is_input, u8 phase)
 }
 
 /* Gradients of keys' and values' weights that ranks hold alike are summed over those ranks, ahead of the optimizer. */
-static bool prove_collective(const struct proof *p, const struct dist_task *t, const char *layer)
+static bool prove_collective(const struct training_proof *p, const struct dist_task *t, const char *layer)
 {
     const struct item *out = p->r->output;
     bool replicas = !strcmp(layer, "attention.kv_replicas");
@@ -276,11 +245,11 @@ static bool prove_collective(const struct proof *p, const struct dist_task *t, c
     if (list_n(out, t->over) != n || memcmp(list_at(out, t->over), over, n * sizeof *over) != 0 ||
         t->reduction != (reduces ? REDUCTION_SUM : REDUCTION_NONE))
         return gate_refuse(p->r, out, &t->s, "it does not sum over its group of ranks, or not gather in it");
-    return (number(p, t->work[DIST_MESSAGE], &message) && message == (replicas ? p->Y : p->A) * p->w.element_bytes) ||
+    return (training_proof_number(p, t->work[DIST_MESSAGE], &message) && message == (replicas ? p->Y : p->A) * p->w.element_bytes) ||
            gate_refuse(p->r, out, &t->s, "its message is not the whole boundary, or not all that its ranks hold alike");
 }
 
-static bool prove_local(const struct proof *p, const struct dist_task *t, const char *operation)
+static bool prove_local(const struct training_proof *p, const struct dist_task *t, const char *operation)
 {
     const struct item *out = p->r->output;
     if (t->body != DIST_LOCAL || !intern_is(&out->ctx->names, t->operation, operation))
@@ -291,7 +260,7 @@ static bool prove_local(const struct proof *p, const struct dist_task *t, const 
 }
 
 /* `<layer>.<phase>`, of a collective `.<kind>` behind it. */
-static bool is_named(const struct proof *p, const struct dist_task *t)
+static bool is_named(const struct training_proof *p, const struct dist_task *t)
 {
     char name[256];
     const struct context *ctx = p->r->ctx;
@@ -300,7 +269,7 @@ static bool is_named(const struct proof *p, const struct dist_task *t)
     return intern_is(&ctx->names, t->s.name, name);
 }
 
-static bool prove_task(const struct proof *p, const struct dist_task *t)
+static bool prove_task(const struct training_proof *p, const struct dist_task *t)
 {
     const struct item *out = p->r->output;
     size_t i = 0;
@@ -325,7 +294,7 @@ static int stage_of(u8 phase)
 }
 
 /* The first task reads the input, the last forward task makes the output; nothing else has values. */
-static bool prove_values(const struct proof *p, const struct dist_task *t, bool first, bool last)
+static bool prove_values(const struct training_proof *p, const struct dist_task *t, bool first, bool last)
 {
     const struct item *in = p->r->input, *out = p->r->output;
     atom input = list_at(in, p->op->operands)[0], output = list_at(in, p->op->results)[0];
@@ -337,7 +306,7 @@ static bool prove_values(const struct proof *p, const struct dist_task *t, bool 
     return !last || (v && prove_value(p, v, output, DIST_ACTIVATION)) || gate_refuse(p->r, out, &t->s, "its result is not the boundary");
 }
 
-static bool prove_tasks(const struct proof *p)
+static bool prove_tasks(const struct training_proof *p)
 {
     const struct item *out = p->r->output;
     const struct dist_task *first = NULL, *last = NULL;
@@ -360,7 +329,7 @@ static bool prove_tasks(const struct proof *p)
     return true;
 }
 
-static bool prove_entities(struct proof *p)
+static bool prove_entities(struct training_proof *p)
 {
     const struct item *out = p->r->output;
     u32 seen[256] = { 0 };
@@ -385,209 +354,9 @@ static bool prove_entities(struct proof *p)
     return good && prove_symbols(p, seen[DIST_SYMBOL]) && prove_tasks(p);
 }
 
-/* ---- Totals ---- */
-
-static bool total(const struct proof *p, u8 phase, int fact, u128 *out)
-{
-    const struct item *it = p->r->output;
-    *out = 0;
-    for (u32 i = 0; i < it->n_stmts; i++) {
-        const struct dist_task *t = (const struct dist_task *)it->stmts[i];
-        u128 n;
-        if (t->s.entity == DIST_TASK && t->phase == phase && (!number(p, t->work[fact], &n) || !u128_add(*out, n, out)))
-            return false;
-    }
-    return true;
-}
-
-static bool prove_total(const struct proof *p, u8 phase, int fact, u128 expected)
-{
-    static const char *const facts[] = { "operations", "bytes read", "bytes written" };
-    char found_text[U128_DIGITS], expected_text[U128_DIGITS];
-    const char *word = dist_phase_enum.words[phase].text;
-    u128 found;
-    if (!total(p, phase, fact, &found))
-        return gate_refuse(p->r, p->r->output, NULL, "the %s of phase %s do not add up to a number", facts[fact], word);
-    return found == expected || gate_refuse(p->r, p->r->output, NULL, "phase %s has %s %s, and the closed form %s", word,
-                                            u128_text(found, found_text), facts[fact], u128_text(expected, expected_text));
-}
-
-static bool prove_phase(const struct proof *p, u8 phase, u128 operations, u128 read, u128 write)
-{
-    return prove_total(p, phase, DIST_OPERATIONS, operations) && prove_total(p, phase, DIST_READ, read) &&
-           prove_total(p, phase, DIST_WRITE, write);
-}
-
-static bool is_full(const struct proof *p)
-{
-    return p->s.recompute == RECOMPUTE_FULL;
-}
-
-/* What two norms hold, and operations an element of one: forward, activation gradient, weight gradient. */
-static u128 norm_weights(const struct proof *p)
-{
-    return p->m.norm == NORM_LAYER ? 4 * p->H : 2 * p->H;
-}
-
-static u128 norm_operations(const struct proof *p, int phase)
-{
-    static const u8 layer[] = { 9, 14, 7 }, rms[] = { 4, 6, 3 };
-    return p->m.norm == NORM_LAYER ? layer[phase] : rms[phase];
-}
-
-/* Of query, key and value; of the output; of one or two expansions; of the contraction. */
-static u128 bias_weights(const struct proof *p)
-{
-    return p->bias * (p->K + 2 * p->J + 2 * p->H + p->up * p->F);
-}
-
-static u128 bias_elements(const struct proof *p)
-{
-    return p->bias * (p->M * (p->K + 2 * p->J + p->up * p->F) + 2 * p->R);
-}
-
-/* Weights of a rank: two norms, query, key, value, output, two or three of the MLP, biases. */
-static u128 weights(const struct proof *p)
-{
-    return 2 * p->H * (p->K + p->J) + (p->up + 1) * p->H * p->F + norm_weights(p) + bias_weights(p);
-}
-
-/* The rank's share of sharded state, rounded up tensor by tensor; query, key and value's biases are one. */
-static u128 share(const struct proof *p)
-{
-    u128 d = p->s.optimizer_sharding ? p->s.data : 1, rest = d - 1;
-    u128 biases = (p->K + 2 * p->J + rest) / d + (p->up * p->F + rest) / d + 2 * ((p->H + rest) / d);
-    return 2 * ((norm_weights(p) / 2 + rest) / d) + 2 * ((p->H * p->K + rest) / d) + 2 * ((p->H * p->J + rest) / d) +
-           (p->up + 1) * ((p->H * p->F + rest) / d) + p->bias * biases;
-}
-
-static u128 state_bytes(const struct proof *p)
-{
-    return (p->w.element_bytes < 4 ? 12 : 8) * share(p);
-}
-
-/* Masks of dropout are of one byte an element: one of the scores, two of the boundary. */
-static u128 masks(const struct proof *p)
-{
-    return p->dropout * (p->D + 2 * p->R);
-}
-
-/* Queries and keys, as they are turned. */
-static u128 turned(const struct proof *p)
-{
-    return p->rotary * p->M * (p->K + p->J);
-}
-
-/* Operands and results of each layer, e bytes an element; a collective reads and writes what it exchanges. */
-static bool prove_forward(const struct proof *p, u128 forward)
-{
-    u128 e = p->w.element_bytes, MK = p->M * p->K, MJ = p->M * p->J, collectives = (p->split ? 4 : 2) * p->X * e;
-    u128 read = e * ((6 + 2 * p->dropout) * p->R + (3 + p->up) * p->A + 2 * MK + 2 * MJ + (2 + p->dropout) * p->D +
-                     (p->up + 1) * p->G + turned(p) + weights(p));
-    u128 write = e * ((4 + 2 * p->dropout) * p->R + 2 * p->A + 2 * MK + 2 * MJ + (2 + p->dropout) * p->D + (p->up + 1) * p->G +
-                      turned(p)) + masks(p);
-    u128 repeated = (p->split ? (p->s.recompute != RECOMPUTE_NONE || p->s.input_regather) + (is_full(p) || p->s.input_regather) : 0) +
-                    (is_full(p) ? 2 : 0);
-    u128 again = is_full(p) ? forward - p->reduce : 0, again_read = is_full(p) ? read : 0, again_write = is_full(p) ? write : 0;
-    if (p->s.recompute == RECOMPUTE_ATTENTION) {
-        again = 2 * p->C * p->m.head_size + (5 + p->dropout) * p->C;
-        again_read = e * (MK + MJ + (1 + p->dropout) * p->D);
-        again_write = e * (2 + p->dropout) * p->D + p->dropout * p->D;
-    }
-    return prove_phase(p, DIST_FORWARD, forward, read + collectives, write + collectives) &&
-           prove_phase(p, DIST_RECOMPUTE, again, again_read, again_write) &&
-           prove_phase(p, DIST_RECOMMUNICATION, is_full(p) ? p->reduce : 0, repeated * p->X * e, repeated * p->X * e);
-}
-
-/* Of the activation function, forward and its gradient: GeLU, or SiLU and product, in the gradient made again if fused. */
-static u128 activation_operations(const struct proof *p, bool gradient)
-{
-    if (p->m.mlp == MLP_GELU)
-        return (gradient ? 13 : 8) * p->G;
-    return (gradient ? 11 + p->s.fused_activation : 6) * p->G;
-}
-
-/* As docs/deviations.md keeps them: what a gradient reads is not always all that it needs. RMSNorm and SiLU read it all. */
-static bool prove_gradient(const struct proof *p, u128 products, u128 scores)
-{
-    bool gated = p->m.mlp == MLP_SWIGLU;
-    u128 gradient = products + 4 * scores + (8 + p->dropout) * p->C + (8 + 2 * p->dropout + 2 * norm_operations(p, 1)) * p->R +
-                    (gated ? 5 : 3) * p->A + 6 * turned(p) + activation_operations(p, true) + p->reduce;
-    u128 e = p->w.element_bytes, MK = p->M * p->K, MJ = p->M * p->J, collectives = (p->split ? 4 : 2) * p->X * e;
-    u128 kept = gated ? 2 * p->G + (p->s.fused_activation ? 0 : p->G) : 0, norms = p->m.norm == NORM_RMS ? 2 * p->R : 0;
-    u128 read = e * ((8 + 2 * p->dropout) * p->R + norms + (gated ? 7 : 5) * p->A + 3 * MK + 4 * MJ + (3 + p->dropout) * p->D +
-                     (p->up + 1) * p->G + kept + turned(p) + weights(p) - bias_weights(p)) + masks(p);
-    u128 write = e * ((8 + 2 * p->dropout) * p->R + (gated ? 7 : 5) * p->A + MK + (1 + p->dropout) * p->D + (p->up + 1) * p->G + turned(p));
-    return prove_phase(p, DIST_ACTIVATION_GRADIENT, gradient, read + collectives, write + collectives);
-}
-
-static bool prove_totals(const struct proof *p)
-{
-    u128 products = 4 * p->M * p->H * (p->K + p->J) + 2 * (p->up + 1) * p->M * p->H * p->F, scores = 2 * p->C * p->m.head_size;
-    u128 forward = products + 2 * scores + (5 + p->dropout) * p->C + (2 * norm_operations(p, 0) + 2 * p->dropout + 2) * p->R +
-                   6 * turned(p) + activation_operations(p, false) + bias_elements(p) + p->reduce;
-    u128 e = p->w.element_bytes, MK = p->M * p->K, MJ = p->M * p->J;
-    u128 read = e * (4 * p->R + (5 + p->up) * p->A + 2 * MK + 2 * MJ + (p->up + 1) * p->G + bias_elements(p));
-    u128 alike = (p->Y + p->replicas - 1) / p->replicas * (p->replicas - 1);
-    return prove_forward(p, forward) && prove_gradient(p, products, scores) &&
-           prove_phase(p, DIST_WEIGHT_GRADIENT, products + 2 * norm_operations(p, 2) * p->R + bias_elements(p), read, e * weights(p)) &&
-           prove_phase(p, DIST_OPTIMIZER, 11 * share(p) + alike, state_bytes(p) + e * p->Y, e * p->Y);
-}
-
-/* ---- Memory ---- */
-
-static bool prove_fact(const struct proof *p, const struct dist_memory *m, const char *name, qty fact, u128 expected)
-{
-    char found_text[U128_DIGITS], expected_text[U128_DIGITS];
-    u128 found = 0;
-    if (number(p, fact, &found) && found == expected)
-        return true;
-    return gate_refuse(p->r, p->r->output, &m->s, "`%s` is %s, and the closed form %s", name, u128_text(found, found_text),
-                       u128_text(expected, expected_text));
-}
-
-/* Korthikanti et al. 2022, section 4: what a layer keeps; a boundary or collective that is split keeps its share. */
-static u128 stored(const struct proof *p, u128 inner)
-{
-    bool attention = p->s.recompute == RECOMPUTE_ATTENTION, regather = p->split && p->s.input_regather;
-    u128 e = p->w.element_bytes, bytes = e * (2 * p->R + 2 * p->A + inner) + masks(p);
-    if (is_full(p))
-        return 0;
-    if (p->split)
-        bytes += e * 2 * p->R;
-    if (attention)
-        bytes -= e * (1 + p->dropout) * p->D + p->dropout * p->D;
-    if (p->split && (attention || regather))
-        bytes -= e * p->A;
-    return regather ? bytes - e * p->A : bytes;
-}
-
-static bool prove_memory(const struct proof *p)
-{
-    const struct item *out = p->r->output;
-    const struct dist_memory *m = NULL;
-    for (u32 i = 0; i < out->n_stmts; i++)
-        m = out->stmts[i]->entity == DIST_MEMORY ? (const struct dist_memory *)out->stmts[i] : m;
-    u128 e = p->w.element_bytes, unfused = p->s.fused_activation ? 0 : p->G;
-    bool gated = p->m.mlp == MLP_SWIGLU;
-    u128 widths = 2 * p->M * (p->K + p->J), collectives = p->split ? 4 * p->R : 2 * p->X;
-    u128 inner = widths + (1 + p->dropout) * p->D + (gated ? 3 : 1) * p->G + unfused;
-    u128 gradients = widths + 2 * p->D + (gated ? 3 * p->G : p->G + unfused);
-    return prove_fact(p, m, "weights", m->weights, e * weights(p)) &&
-           prove_fact(p, m, "working", m->working, e * (2 * p->R + 2 * p->A + inner + collectives) + masks(p)) &&
-           prove_fact(p, m, "stored", m->stored, stored(p, inner)) &&
-           prove_fact(p, m, "checkpoint", m->checkpoint, is_full(p) ? p->R * e : 0) &&
-           prove_fact(p, m, "gradients", m->gradients, e * share(p)) &&
-           prove_fact(p, m, "gradients_unsharded", m->gradients_unsharded, 4 * weights(p)) &&
-           prove_fact(p, m, "activation_gradients", m->activation_gradients,
-                      e * (4 * p->R + 2 * p->A + gradients + collectives) + masks(p)) &&
-           prove_fact(p, m, "optimizer", m->optimizer, state_bytes(p)) && prove_fact(p, m, "kv_cache", m->kv_cache, 0) &&
-           prove_fact(p, m, "workspace", m->workspace, 0) && prove_fact(p, m, "boundary", m->boundary, 0);
-}
-
 bool distribute_transformer_training_gate(const struct pass_run *r)
 {
-    struct proof p = { .r = r };
+    struct training_proof p = { .r = r };
     fill(&p);
-    return prove_entities(&p) && prove_totals(&p) && prove_memory(&p);
+    return prove_entities(&p) && training_proof_totals(&p) && training_proof_memory(&p);
 }
