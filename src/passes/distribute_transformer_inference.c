@@ -61,6 +61,18 @@ static void name_values(struct derivation *d)
     d->output = results[0];
 }
 
+/* What a decoder reads and extends outlives the program; an input would not. */
+static bool check_cache_role(const struct derivation *d, const struct model_value *kv)
+{
+    const struct item *in = d->r->input;
+    if (kv->role == MODEL_KV_CACHE)
+        return true;
+    pass_error(d->r, in, &kv->s, NULL, context_text(in->ctx, kv->s.name), "pass.boundary.role", "%s is %s, and the cache of a decoder a kv_cache",
+               stmt_text(in, &kv->s), model_role_enum.words[kv->role].text);
+    pass_note(d->r, "write `kv_cache %s`", stmt_text(in, &kv->s));
+    return false;
+}
+
 static bool check_boundary(const struct derivation *d)
 {
     const struct decoder *w = &d->decoder;
@@ -68,7 +80,8 @@ static bool check_boundary(const struct derivation *d)
     if (!decoder_check_rank(w, v, 3, "a decoder's boundary has 3: batch, new tokens, hidden") ||
         !decoder_check_rank(w, kv, 5, "a cache has 5: blocks, keys and values, batch, sequence, width"))
         return false;
-    bool good = decoder_check_dimension(w, v, 0, d->step.batch, "workload's batch");
+    bool good = check_cache_role(d, kv);
+    good = decoder_check_dimension(w, v, 0, d->step.batch, "workload's batch") && good;
     good = decoder_check_dimension(w, v, 1, d->step.query, "number of new tokens of this step") && good;
     good = decoder_check_dimension(w, v, 2, d->model.hidden, "operation's hidden") && good;
     good = decoder_check_dimension(w, kv, 0, d->model.blocks, "operation's blocks") && good;

@@ -241,11 +241,12 @@ static bool prove_boundary(const struct proof *p, const struct dist_value *v, at
 static bool prove_cache(const struct proof *p, const struct dist_value *v)
 {
     const struct item *out = p->r->output;
-    const struct type *whole = type_get(p->r->ctx->types, ((const struct model_value *)item_value(p->r->input, p->cache))->type);
+    const struct model_value *from = (const struct model_value *)item_value(p->r->input, p->cache);
+    const struct type *whole = type_get(p->r->ctx->types, from->type);
     const u128 sizes[] = { 2, p->step.batch, p->step.context, (u128)p->m.kv_heads * p->m.head_size };
     struct sharding s;
     u128 width = 0, sequence = p->step.context;
-    if (v->s.name != p->cache || !has_sizes(p, v->type, whole->element, sizes, 4))
+    if (v->s.name != p->cache || from->role != MODEL_KV_CACHE || !has_sizes(p, v->type, whole->element, sizes, 4))
         return gate_refuse(p->r, out, &v->s, "it is not one block of the model's cache");
     if ((number(p, whole->dims[4], &width) && width != sizes[3]) || (number(p, whole->dims[3], &sequence) && sequence < p->step.context))
         return gate_refuse(p->r, out, &v->s, "the model's cache does not hold it");

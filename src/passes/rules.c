@@ -15,6 +15,7 @@ const struct rule pass_rules[] = {
     { "pass.input.task", "The pass plans chains of local and collective tasks, with messages, between the values of a block's boundary." },
     { "pass.workload.mode", "The workload's mode does not fit the pass. Choose a workload of the mode that the message names." },
     { "pass.boundary.shape", "The block's boundary is [microbatch, sequence, hidden]. A symbol takes the session's number; a number must be it." },
+    { "pass.boundary.role", "What a decoder reads and extends lives from step to step. Declare its cache as `kv_cache`." },
     { "pass.boundary.dtype", "The model's element type and the workload's dtype are one fact. Make them agree." },
     { "pass.binding.missing", "The pass uses a session item that is not there. Add it to the file, or give a file with --session." },
     { "pass.binding.ambiguous", "There are several session items of a kind. Choose one with an option: `{strategy=@x}`." },
