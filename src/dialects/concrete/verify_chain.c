@@ -101,8 +101,8 @@ struct life plan_life(const struct plan *p, u32 bind)
     if (p->binds[bind]->lives == CONCRETE_ALWAYS)
         life.from_start = life.to_end = true;
     life.scratch = life.used = p->binds[bind]->lives == CONCRETE_USED;
-    if (!buffer)
-        return life;
+    if (!buffer || life.used)
+        return life;        /* what the binding says itself stands, whatever its buffer is */
     const char *role = get_word(p->parent, buffer, "role");
     bool persistent = !strcmp(get_word(p->parent, buffer, "storage"), "persistent");
     bool kept = !strcmp(role, "state") || !strcmp(role, "constant");
