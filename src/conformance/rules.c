@@ -79,6 +79,8 @@ const struct rule check_rules[] = {
     { "check.shard_reconstruction.replicas", "What ranks hold twice is the same on each: of one seed, of one version. Draw from one seed, or make "
       "it on all its holders." },
     { "check.shard_reconstruction.source", "A value has the type of what it is from, whatever its sharding; symbols become one size everywhere. Mend the type." },
+    { "check.shard_reconstruction.task", "A task that is an operation of the model computes that operation, of the values that it reads, in whatever parts. "
+      "Write what the model says; what is only a part of an operation is `decomposed from` it." },
 
     { "check.work_conservation.proved", "The work of all ranks is the model's, and what is more has a name. Nothing is to mend." },
     { "check.work_conservation.skipped", "Work that could not be held against the model, and why. Add what the message misses." },

@@ -103,13 +103,14 @@ static void say(struct check *c, const struct program *p, const struct counts *n
 static void check_source_types(struct check *c, struct program *p)
 {
     const struct item *model = source_item(c, p->it, LAYER_MODEL);
-    u32 open = 0, errors = c->v.errors, same = model ? shard_types_check(p, model, &open) : 0;
+    u32 open = 0, reads = 0, errors = c->v.errors, same = model ? shard_types_check(p, model, &open, &reads) : 0;
     if (!model) {
         check_skipped(c, "its model program is not in the file: types were compared with none");
         return;
     }
     if (same && c->v.errors == errors)
-        check_proved(c, "%u values have the types of their sources in %s", same, symbol_text(p->it, model->name));
+        check_proved(c, "%u values have the types of their sources in %s, and %u operands are what those read", same,
+                     symbol_text(p->it, model->name), reads);
     if (open)
         check_skipped(c, "types that depend on symbols of %s which nothing binds: %u", symbol_text(p->it, model->name), open);
 }

@@ -10,7 +10,7 @@ void shard_pieces_check(struct program *p, const struct dist_task *t, const stru
 /* shard_partial.c: sums that are still to come. Returns how many partial values the task takes. */
 u32 shard_partial_check(struct program *p, const struct dist_task *t, const struct task_meaning *x);
 
-/* shard_source.c: types against the model's; returns how many were compared, and counts those that were not. */
-u32 shard_types_check(struct program *p, const struct item *model, u32 *open);
+/* shard_source.c: types and operands against the model's; how many types are the same, which are open, and operands. */
+u32 shard_types_check(struct program *p, const struct item *model, u32 *open, u32 *reads);
 
 #endif
