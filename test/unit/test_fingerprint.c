@@ -158,7 +158,9 @@ static void change_text(char *text, size_t cap, const struct change *c)
 {
     char old[256], new[256], whole[512];
     bool model = !strcmp(c->kind, "model");
-    snprintf(new, sizeof new, !c->value ? "" : model ? " %s %s" : "\n  %s = %s", c->field, c->value);
+    new[0] = '\0';
+    if (c->value)
+        snprintf(new, sizeof new, model ? " %s %s" : "\n  %s = %s", c->field, c->value);
     if (c->with)
         replace_all(text, cap, c->with, c->with_value);
     if (find_value(text, c, old, sizeof old)) {
