@@ -3,7 +3,7 @@
 
 A command is an event on each of its ranks; a collective, a barrier and a routed transfer are one event on all of them. An
 event may begin when what it waits for has ended: the commands of `after`, the commands that signal its tokens, on each of
-its ranks what an ordered queue issues before it, and under `order serial` the command above. So whether A must end before
+its ranks what an ordered queue issues before it, under `order serial` the command above, with slots all of earlier ones. So whether A must end before
 B begins is found by holding A back and running all else: if B begins, nothing orders them. No order is ever computed.
 
     deadlock   something never begins
@@ -29,19 +29,22 @@ REASONS = {
 
 
 class Plan:
-    """Ranks, bindings (offset, always), queues (kind, ordered), commands, and perhaps lists of `issue`."""
+    """Ranks, bindings (offset, lives), queues (kind, ordered), commands, and perhaps lists of `issue`."""
 
     def __init__(self, rng):
         self.ranks = rng.choice([1, 2, 2, 3, 3, 4])
         self.serial = rng.random() < 0.1
-        self.binds = [(rng.choice([64, 96, 96]) * rng.randrange(9), rng.random() < 0.5) for _ in range(rng.randrange(1, 6))]
-        self.queues = [(kind, rng.random() < 0.8) for kind in ("compute", "compute", "collective", "transfer") if rng.random() < 0.85]
+        self.slots = [] if not self.serial and rng.random() < 0.12 else None
+        self.binds = [(rng.choice([64, 96, 96]) * rng.randrange(9), rng.choice(["always", "always", "used", "inferred"])) for _ in range(rng.randrange(1, 6))]
+        self.queues = [(kind, rng.random() < 0.8) for kind in ("compute", "compute", "collective", "transfer") if self.slots is None and rng.random() < 0.85]
         self.commands = []
         self.issue = {}
         tokens = ["t%d" % i for i in range(3)]
         signalled = set()
         for i in range(rng.randrange(2, 9)):
             self.commands.append(self.command(rng, i, tokens, signalled))
+            if self.slots is not None:
+                self.place(rng, self.commands[-1])
         for c in self.commands:
             c["wait"] = [t for t in c["wait"] if t in signalled]
         for q in range(len(self.queues)):
@@ -51,6 +54,18 @@ class Plan:
                 rng.shuffle(order)
                 if not self.contradicts(order):
                     self.issue[q] = order
+
+    def place(self, rng, c):
+        """The next slot, or that of the command above, where no rank would have two in it."""
+        cycle, slot = self.slots[-1] if self.slots else (0, -1)
+        group = [i for i, s in enumerate(self.slots) if s == (cycle, slot)]
+        free = group and not set(c["ranks"]) & {r for i in group for r in self.commands[i]["ranks"]}
+        if free and rng.random() < 0.7:
+            c["after"] = [a for a in c["after"] if a not in group]
+            self.slots.append((cycle, slot))
+        else:
+            self.slots.append((cycle + 1, rng.randrange(2)) if rng.random() < 0.5 else (cycle, slot + 1))
+        c["wait"], c["signal"] = [], []
 
     def command(self, rng, i, tokens, signalled):
         via = rng.randrange(len(self.queues)) if self.queues else None
@@ -88,7 +103,9 @@ class Plan:
     def before(self, c):
         """What a command waits for on all of its ranks."""
         signals = [i for i, other in enumerate(self.commands) if set(other["signal"]) & set(self.commands[c]["wait"])]
-        return self.commands[c]["after"] + signals + ([c - 1] if self.serial and c else [])
+        slots = self.slots or []
+        earlier = [i for i, s in enumerate(slots) if s < slots[c]]
+        return self.commands[c]["after"] + signals + earlier + ([c - 1] if self.serial and c else [])
 
     def contradicts(self, order):
         """A list against `after` or a token within it is another rule's matter, concrete.issue.order."""
@@ -104,13 +121,14 @@ class Plan:
         lines.append("  memory @m space local capacity 4096")
         lines += ['  queue @q%d %s engine "e"%s' % (i, kind, "" if ordered else " ordered false") for i, (kind, ordered) in enumerate(self.queues)]
         lines += ["  order serial"] if self.serial else []
-        for i, (offset, always) in enumerate(self.binds):
-            lines.append("  bind %%b%d in @m offset %d size 96 lives %s" % (i, offset, "always" if always else "used"))
+        for i, (offset, lives) in enumerate(self.binds):
+            lines.append("  bind %%b%d in @m offset %d size 96 lives %s" % (i, offset, lives))
         for i, c in enumerate(self.commands):
             line = "  command @c%d %s%s%s" % (i, c["body"], {"launch": " model.any", "collective": " all_reduce"}.get(c["body"], ""), at(c["reads"]))
             line += " -> " + at(c["writes"]) if c["writes"] else ""
             line += " on [%s]" % ", ".join(map(str, c["ranks"]))
             line += " via @q%d" % c["via"] if c["via"] is not None else ""
+            line += " at (cycle %d, slot %d)" % self.slots[i] if self.slots is not None else ""
             line += " wait " + refs(c["wait"]) if c["wait"] else ""
             line += " signal " + refs(c["signal"]) if c["signal"] else ""
             line += " after " + refs("c%d" % b for b in c["after"]) if c["after"] else ""
@@ -181,25 +199,56 @@ class World:
             pairs = [(x, y) for x in found for y in found if x < y and (found[x][1] or found[y][1])]
             if any(not self.precedes(x, y) and not self.precedes(y, x) for x, y in pairs):
                 return {"hazard"}
-            writers = [e for e in found if found[e][1]]
-            if not plan.binds[b][1] and any(found[e][0] and e in self.run([w for w in writers if w != e]) and
-                                            not any(self.precedes(w, e) for w in writers if w != e) for e in found):
+            if self.unwritten(places, b, found):
                 reasons.add("unwritten")
         return reasons | ({"overlap"} if self.overlaps(places) else set())
 
+    def first_writer(self, found):
+        """Without hazards there is one that no other precedes."""
+        writers = [e for e in found if found[e][1]]
+        return next((w for w in writers if all(w == other or self.precedes(w, other) for other in writers)), None)
+
+    def written(self, places, bind):
+        return any(writes for r in range(self.plan.ranks) for _, writes in places[bind, r].values())
+
+    def full(self, places, bind, found):
+        """An inferred binding holds something from the start: nobody writes it, or its first writer reads it, too."""
+        first = self.first_writer(found)
+        return not self.written(places, bind) or (first is not None and found[first][0])
+
+    def unwritten(self, places, bind, found):
+        lives = self.plan.binds[bind][1]
+        if lives == "always" or (lives == "inferred" and self.full(places, bind, found)):
+            return False
+        writers = [e for e in found if found[e][1]]
+        return any(found[e][0] and e in self.run([w for w in writers if w != e]) and
+                   not any(self.precedes(w, e) for w in writers if w != e) for e in found)
+
+    def lease(self, places, bind, found):
+        """Whether a binding has its bytes from the start, and to the end; None: it is not used on this rank."""
+        lives = self.plan.binds[bind][1]
+        if lives == "always" or not any(places[bind, r] for r in range(self.plan.ranks)):
+            return True, True
+        if not found:
+            return None
+        last = [e for e in found if found[e][1] and all(e == other or self.precedes(other, e) for other in found)]
+        return lives == "inferred" and self.full(places, bind, found), lives == "inferred" and bool(last)
+
     def overlaps(self, places):
         plan = self.plan
-        named = [any(places[b, r] for r in range(plan.ranks)) for b in range(len(plan.binds))]
-        for b, (low, always) in enumerate(plan.binds):
+        before = lambda x, y: all(self.precedes(e, f) for e in x for f in y)
+        for b, (low, _) in enumerate(plan.binds):
             for other in range(b):
                 if abs(low - plan.binds[other][0]) >= 96:
                     continue
                 for r in range(plan.ranks):
-                    kept = [plan.binds[i][1] or not named[i] for i in (b, other)]
-                    here = [kept[k] or bool(places[i, r]) for k, i in enumerate((b, other))]
                     x, y = places[b, r], places[other, r]
-                    apart = all(self.precedes(e, f) for e in x for f in y) or all(self.precedes(f, e) for e in x for f in y)
-                    if all(here) and (any(kept) or not apart):
+                    one, two = self.lease(places, b, x), self.lease(places, other, y)
+                    if one is None or two is None:
+                        continue
+                    first = not one[1] and not two[0] and before(x, y)
+                    second = not two[1] and not one[0] and before(y, x)
+                    if not first and not second:
                         return True
         return False
 
