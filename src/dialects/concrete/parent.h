@@ -33,6 +33,9 @@ static inline void note_parent(struct plan *p, const struct stmt *s, const char 
         diag_note(p->v->ctx->diags, p->v->ctx->locate(p->parent, s, field, NULL), "%s is here", what);
 }
 
+/* The buffer of the parent that a binding holds, or NULL: its only source, else its namesake. */
+const struct stmt *parent_buffer(const struct plan *p, u32 bind);
+
 /* Ranks of the portable plan: of its mesh (EXACT), else one past the highest that a task names. 0: not to be told. */
 u64 parent_ranks(const struct item *parent, bool *exact);
 

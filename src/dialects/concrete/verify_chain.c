@@ -81,8 +81,7 @@ static void check_ranks(struct plan *p)
                       n - count == 1 ? " is" : "s are", (unsigned long long)missing, (unsigned long long)missing);
 }
 
-/* The buffer of the parent that a binding holds, or NULL: its only source, else its namesake. */
-static const struct stmt *buffer_of(const struct plan *p, u32 bind)
+const struct stmt *parent_buffer(const struct plan *p, u32 bind)
 {
     const struct stmt *s = &p->binds[bind]->s, *buffer;
     if (!p->parent)
@@ -96,7 +95,7 @@ static const struct stmt *buffer_of(const struct plan *p, u32 bind)
 
 struct life plan_life(const struct plan *p, u32 bind)
 {
-    const struct stmt *buffer = buffer_of(p, bind);
+    const struct stmt *buffer = parent_buffer(p, bind);
     struct life life = { 0 };
     if (p->binds[bind]->lives == CONCRETE_ALWAYS)
         life.from_start = life.to_end = true;
@@ -142,7 +141,7 @@ static void check_buffers(struct plan *p)
 {
     u8 *bound = ARENA_ARRAY(&p->v->scratch, u8, p->it->ctx->names.n);
     for (u32 i = 0; i < p->n_binds; i++) {
-        const struct stmt *buffer = buffer_of(p, i);
+        const struct stmt *buffer = parent_buffer(p, i);
         const struct stmt *s = &p->binds[i]->s;
         for (u32 k = 0; k < list_n(p->it, s->lineage); k++)
             bound[ref_atom(list_at(p->it, s->lineage)[k])] = 1;

@@ -1,6 +1,6 @@
 /*
  * Rules of commands against the tasks of the portable plan that they are from: each is done, on all of its ranks and on
- * no others, and a transfer goes between its ends.
+ * no others, reads and writes what it does, and a transfer goes between its ends.
  */
 #include "dialects/concrete/parent.h"
 
@@ -153,6 +153,75 @@ static void check_ranks(struct plan *p, const struct stmt *task, const u32 *comm
     note_parent(p, task, "ranks", "the task");
 }
 
+/* ---- Accesses: a task's commands read and write what it reads and writes ---- */
+
+struct holders {
+    u32 *first, *next;      /* by the atom of a buffer, and by binding: number + 1 of a binding that holds it, or 0 */
+};
+
+static void list_holders(struct plan *p, struct holders *h)
+{
+    h->first = ARENA_ARRAY(&p->v->scratch, u32, p->it->ctx->names.n);
+    h->next = ARENA_ARRAY(&p->v->scratch, u32, p->n_binds + (size_t)1);
+    for (u32 i = 0; i < p->n_binds; i++) {
+        const struct stmt *buffer = parent_buffer(p, i);
+        if (!buffer)
+            continue;
+        h->next[i] = h->first[buffer->name];
+        h->first[buffer->name] = i + 1;
+    }
+}
+
+static bool has_name(const struct item *it, u32 list, atom name)
+{
+    for (u32 i = 0; i < list_n(it, list); i++)
+        if (list_at(it, list)[i] == name)
+            return true;
+    return false;
+}
+
+static u8 access_of(const struct item *it, u32 operands, u32 results, u32 effects, atom name)
+{
+    u8 kind = (has_name(it, operands, name) ? ACCESS_READ : 0) | (has_name(it, results, name) ? ACCESS_WRITE : 0);
+    for (u32 i = 0; i + 1 < list_n(it, effects); i += 2)
+        if (list_at(it, effects)[i + 1] == REF_VALUE(name))
+            kind |= access_of_effect(list_at(it, effects)[i]);
+    return kind;
+}
+
+static void check_access(struct plan *p, const struct holders *h, const struct stmt *task, const u32 *commands, u32 n, atom buffer, u8 kind)
+{
+    u8 found = 0;
+    for (u32 b = h->first[buffer]; b; b = h->next[b - 1])
+        for (u32 i = 0; i < n; i++) {
+            const struct concrete_command *c = p->commands[commands[i]];
+            found |= access_of(p->it, c->operands, c->results, c->effects, p->binds[b - 1]->s.name);
+        }
+    if (!h->first[buffer] || !(kind & ~found))
+        return;             /* one without a place is told elsewhere */
+    verify_error(p->v, &p->commands[commands[0]]->s, NULL, NULL, "concrete.command.access", "%s of %s %s %s, and no command that does it does so",
+                 stmt_text(p->parent, task), symbol_text(p->it, p->parent->name), kind & ~found & ACCESS_WRITE ? "writes" : "reads",
+                 value_text(p->parent, buffer));
+    note_parent(p, task, NULL, "the task");
+    verify_note_legal(p->v, "name its binding among the operands, results or effects of %s", command_text(p, commands[0]));
+}
+
+/* What a command does for several tasks may stay inside it: of these nothing is asked. */
+static void check_accesses(struct plan *p, const struct holders *h, const struct stmt *task, const u32 *commands, u32 n)
+{
+    u32 operands = (u32)get(p->parent, task, "operands"), results = (u32)get(p->parent, task, "results"), effects = (u32)get(p->parent, task, "effects");
+    for (u32 i = 0; i < n; i++)
+        if (list_n(p->it, p->commands[commands[i]]->s.lineage) != 1)
+            return;
+    for (u32 i = 0; i < list_n(p->parent, operands); i++)
+        check_access(p, h, task, commands, n, list_at(p->parent, operands)[i], ACCESS_READ);
+    for (u32 i = 0; i < list_n(p->parent, results); i++)
+        check_access(p, h, task, commands, n, list_at(p->parent, results)[i], ACCESS_WRITE);
+    for (u32 i = 0; i + 1 < list_n(p->parent, effects); i += 2)
+        if (ref_is_value(list_at(p->parent, effects)[i + 1]))
+            check_access(p, h, task, commands, n, ref_atom(list_at(p->parent, effects)[i + 1]), access_of_effect(list_at(p->parent, effects)[i]));
+}
+
 /* ---- Coverage ---- */
 
 static void tell_lost(struct plan *p, const struct stmt *task)
@@ -176,9 +245,11 @@ static bool all_say(const struct plan *p)
 void concrete_verify_tasks(struct plan *p)
 {
     struct work w;
+    struct holders h;
     bool whole = all_say(p);
     check_ends(p);
     list_work(p, &w);
+    list_holders(p, &h);
     for (u32 i = 0; i < p->parent->n_stmts; i++) {
         const struct stmt *s = p->parent->stmts[i];
         if (!is_keyword(p->parent, s, "task") || !strcmp(get_word(p->parent, s, "body"), "barrier"))
@@ -188,5 +259,7 @@ void concrete_verify_tasks(struct plan *p)
             check_ranks(p, s, w.commands + first, n, whole);
         else if (whole)
             tell_lost(p, s);
+        if (n && whole)
+            check_accesses(p, &h, s, w.commands + first, n);
     }
 }
