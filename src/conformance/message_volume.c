@@ -78,29 +78,40 @@ static bool refuse(struct volume *v, const struct exchange *x, const char *code,
 
 /* ---- The boundary ---- */
 
-/* Bytes of a value in a group over OVER: whole but for the axes that split it outside. False: not exact. */
-static bool group_bytes(const struct item *it, u32 axes, const struct dist_value *value, u32 over, qty *out)
+/* Axes of a group: a list of an item; none is all of them. */
+struct group {
+    const struct item *of;
+    u32 over;
+};
+
+static bool group_has(const struct group *g, atom axis)
 {
+    for (u32 i = 0; i < list_n(g->of, g->over); i++)
+        if (list_at(g->of, g->over)[i] == axis)
+            return true;
+    return !list_n(g->of, g->over);
+}
+
+/* Bytes of a value of the program in a group: whole but for the axes that split it outside. False: not exact. */
+static bool group_bytes(const struct volume *v, const struct dist_value *value, const struct group *g, qty *out)
+{
+    const struct item *it = v->program;
     struct exprs *x = it->ctx->exprs;
     struct sharding s;
     u64 by = 1;
     sharding_read(it, value->sharding, &s);
-    for (u32 d = 0; list_n(it, over) && d < s.rank; d++)
-        for (u32 i = 0; i < s.dims[d].n; i++) {
-            bool inside = false;
-            for (u32 k = 0; k < list_n(it, over); k++)
-                inside = inside || list_at(it, over)[k] == s.dims[d].axes[i];
-            by *= inside ? 1 : mesh_axis(it, axes, s.dims[d].axes[i]);
-        }
+    for (u32 d = 0; d < s.rank; d++)
+        for (u32 i = 0; i < s.dims[d].n; i++)
+            by *= group_has(g, s.dims[d].axes[i]) ? 1 : mesh_axis(it, v->axes, s.dims[d].axes[i]);
     return type_bytes(x, type_get(it->ctx->types, value->type), out) == EXPR_OK && (by == 1 || qty_div_exact(x, *out, by, out) == EXPR_OK);
 }
 
 /* Every input of the program, which are of one size. False: there is none, they differ, or a size is not whole. */
-static bool boundary_bytes(const struct volume *v, u32 over, const struct dist_value **value, qty *bytes)
+static bool boundary_bytes(const struct volume *v, const struct group *g, const struct dist_value **value, qty *bytes)
 {
     for (u32 i = 0; i < v->n_inputs; i++) {
         qty q;
-        if (!group_bytes(v->program, v->axes, v->inputs[i], over, &q) || (i && q != *bytes))
+        if (!group_bytes(v, v->inputs[i], g, &q) || (i && q != *bytes))
             return false;
         *value = v->inputs[0];
         *bytes = q;
@@ -114,28 +125,22 @@ static bool sends_activations(const struct step *s)
     return phase_of(s->phase) != OTHER || !strcmp(s->phase, "prefill") || !strcmp(s->phase, "decode");
 }
 
-/* The axes of an exchange: a plan has none of its own, and takes those of its source. False: not known. */
-static bool over_of(const struct volume *v, const struct step *s, u32 *over)
+static struct group group_of(const struct volume *v, const struct step *s)
 {
-    const struct stmt *from = s->s;
-    if (v->it != v->program)
-        from = v->program && list_n(v->it, s->s->lineage) == 1 ? item_ref(v->program, list_at(v->it, s->s->lineage)[0]) : NULL;
-    if (!from || from->entity != DIST_TASK)
-        return false;
-    *over = ((const struct dist_task *)from)->over;
-    return true;
+    bool plan = v->it->kind->layer == LAYER_PORTABLE;
+    return (struct group){ v->it, plan ? ((const struct portable_task *)s->s)->over : ((const struct dist_task *)s->s)->over };
 }
 
 static bool check_boundary(struct volume *v, const struct exchange *x)
 {
     const struct dist_value *value;
     qty bytes;
-    u32 over;
+    struct group group = group_of(v, x->step);
     if (!sends_activations(x->step)) {
         v->unsized++;
         return true;
     }
-    if (!over_of(v, x->step, &over) || !boundary_bytes(v, over, &value, &bytes)) {
+    if (!boundary_bytes(v, &group, &value, &bytes)) {
         v->unplaced++;
         return true;
     }
@@ -216,9 +221,12 @@ static bool add_ring(struct volume *v, enum phase phase, qty *sum)
     return true;
 }
 
-/* The decoder whose block the program is, or NULL. */
+/* It is a block of a decoder's, all of whose collectives are without values. */
 static bool is_decoder_block(const struct volume *v)
 {
+    for (u32 i = 0; i < v->n; i++)
+        if (v->at[i].typed)
+            return false;
     const struct item *model = v->program ? check_source(v->c, v->program, LAYER_MODEL) : NULL;
     for (u32 i = 0; model && i < model->n_stmts; i++) {
         const struct model_op *op = (const struct model_op *)model->stmts[i];
@@ -251,7 +259,7 @@ static bool check_block(struct volume *v, enum phase phase, qty sum)
     const struct dist_value *value;
     qty bytes, four;
     u64 n = mesh_ranks(v->program, v->axes), times = n > 1 ? 4 * (u64)(v->blocks ? v->blocks : 1) : 0;
-    if (!boundary_bytes(v, 0, &value, &bytes) || qty_mul(v->it->ctx->exprs, bytes, times, &four) != EXPR_OK || sum == four)
+    if (!boundary_bytes(v, &(struct group){ v->program, 0 }, &value, &bytes) || qty_mul(v->it->ctx->exprs, bytes, times, &four) != EXPR_OK || sum == four)
         return true;
     return refuse_sum(v, phase, sum, n > 1 ? arena_format(&v->c->v.scratch, "%llu messages of the boundary are", (unsigned long long)times)
                                            : "one rank has nobody to send to:", four);

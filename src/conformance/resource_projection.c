@@ -54,28 +54,32 @@ static bool project(struct check *c, const struct portable_task *t, int which, q
 struct portable_run {
     struct check *check;
     const struct item *it;
-    u64 mesh;                   /* ranks of the mesh; 0: not known */
+    u32 axes;                   /* of the mesh, 0: it has none */
+    u64 mesh;                   /* its ranks; 0: not known */
     qty sums[PROJECTIONS];
     u32 tasks, written, shared, ungrouped;
 };
 
-/* 0: the plan has no mesh. */
-static u64 plan_ranks(const struct item *it)
+static u32 plan_axes(const struct item *it)
 {
     for (u32 i = 0; i < it->n_stmts; i++)
         if (it->stmts[i]->entity == PORTABLE_MESH)
-            return mesh_ranks(it, ((const struct portable_mesh *)it->stmts[i])->axes);
+            return ((const struct portable_mesh *)it->stmts[i])->axes;
     return 0;
 }
 
 /*
- * What the task needs once, of all ranks together: each rank its share. A transfer's message is its own; how many groups
- * send a collective's, a portable plan doesn't say. 0 in *times: not known.
+ * What the task needs once, of all ranks together: each rank its share. A transfer's message is its own, a collective's one for
+ * each group. 0: not known.
  */
-static void per_task(struct portable_run *r, const struct portable_task *t, int which, u64 *times)
+static u64 per_task(const struct portable_run *r, const struct portable_task *t, int which)
 {
-    bool collective = t->body == PORTABLE_COLLECTIVE && which == NETWORK;
-    *times = t->body == PORTABLE_TRANSFER ? 1 : collective ? 0 : ranks_count(r->it, t->ranks, r->mesh);
+    u64 ranks = ranks_count(r->it, t->ranks, r->mesh);
+    if (t->body == PORTABLE_TRANSFER)
+        return 1;
+    if (t->body != PORTABLE_COLLECTIVE || which != NETWORK)
+        return ranks;
+    return !t->over ? 1 : r->mesh ? ranks / mesh_group(r->it, r->axes, t->over) : 0;
 }
 
 static bool refuse_require(struct portable_run *r, const struct portable_task *t, int which, u8 scope, qty have, qty want)
@@ -104,7 +108,7 @@ static bool check_requirement(struct portable_run *r, const struct portable_task
         return true;
     }
     if (at[1] == SCOPE_PER_TASK)
-        per_task(r, t, which, &times);
+        times = per_task(r, t, which);
     if (!times) {
         r->ungrouped++;
         return true;
@@ -138,7 +142,8 @@ static bool check_task(struct portable_run *r, const struct portable_task *t)
 static bool run_portable(struct check *c)
 {
     const struct context *ctx = c->v.ctx;
-    struct portable_run r = { .check = c, .it = c->v.item, .mesh = plan_ranks(c->v.item) };
+    struct portable_run r = { .check = c, .it = c->v.item, .axes = plan_axes(c->v.item) };
+    r.mesh = r.axes ? mesh_ranks(r.it, r.axes) : 0;
     bool good = true;
     for (u32 i = 0; i < r.it->n_stmts; i++)
         if (r.it->stmts[i]->entity == PORTABLE_TASK)
@@ -150,7 +155,7 @@ static bool run_portable(struct check *c)
     if (r.shared)
         check_skipped(c, "requirements that are shared: %u; of a pool that several tasks draw on, no task's work says the size", r.shared);
     if (r.ungrouped)
-        check_skipped(c, "requirements that are per_task: %u; the plan does not say how many ranks or groups take part", r.ungrouped);
+        check_skipped(c, "requirements that are per_task: %u; the plan has no mesh, and does not say how many ranks or groups take part", r.ungrouped);
     return true;
 }
 

@@ -140,15 +140,13 @@ static bool shared_gradients(struct block *b)
 
 static bool fill_letters(struct block *b)
 {
-    u64 h = b->hidden, f = b->feedforward, t = b->ranks, attention = b->heads * b->head_size, kv = b->kv_heads * b->head_size;
-    u64 dealt = b->dealt;
-    qty bs, act, ap, au, df, scores, kept, cached, q, n;
-    if (!PRODUCT(&bs, b->b, b->s) || !PRODUCT(&act, bs, h) || !PRODUCT(&ap, bs, attention) || !PRODUCT(&au, bs, kv) || !PRODUCT(&df, bs, f) ||
-        !pairs(b, &n) || !PRODUCT(&scores, b->b, b->heads, n) || !PRODUCT(&kept, bs, b->heads, b->context) ||
-        !PRODUCT(&cached, b->b, b->context, kv) || !PRODUCT(&q, scores, b->head_size))
+    u64 h = b->hidden, f = b->feedforward, t = b->ranks, dealt = b->dealt, halves = b->split ? 1 : t;
+    qty bs, attention, kv, act, ap, au, df, scores, kept, cached, n, p, k, m, q, w, v, u;
+    if (!PRODUCT(&bs, b->b, b->s) || !PRODUCT(&attention, b->heads, b->head_size) || !PRODUCT(&kv, b->kv_heads, b->head_size) ||
+        !PRODUCT(&act, bs, h) || !PRODUCT(&ap, bs, attention) || !PRODUCT(&au, bs, kv) || !PRODUCT(&df, bs, f) || !pairs(b, &n) ||
+        !PRODUCT(&scores, b->b, b->heads, n) || !PRODUCT(&kept, bs, b->heads, b->context) || !PRODUCT(&cached, b->b, b->context, kv) ||
+        !PRODUCT(&q, scores, b->head_size) || !PRODUCT(&w, h, attention) || !PRODUCT(&v, h, kv) || !PRODUCT(&u, h, f))
         return false;
-    u64 halves = b->split ? 1 : t;
-    qty p, k, m, w = h * attention, v = h * kv, u = h * f;
     return PRODUCT(&p, ap, h) && PRODUCT(&k, au, h) && PRODUCT(&m, df, h) &&
            letter(b, 'A', true, act, t) && letter(b, 'Q', true, act, halves) && exchanged(b, 'X', act, t > 1 ? t : 0) &&
            letter(b, 'Z', true, ap, 1) && letter(b, 'U', true, au, dealt) && letter(b, 'D', true, scores, 1) && letter(b, 'E', true, kept, 1) &&
@@ -275,6 +273,10 @@ static const char *cannot(const struct block *b)
         return "the strategy, which says whether SwiGLU keeps its SiLU, is not in the file";
     if (!b->boundary)
         return "no input is b x s x h: the sizes of the block are not known";
+    if (element_bits((enum element)type_get(b->it->ctx->types, b->boundary->type)->element) % 8)
+        return "elements of the boundary are no whole bytes";
+    if (b->strategy && b->strategy->data > UINT32_MAX)
+        return "the strategy's replicas are out of range";
     if (!b->heads || !b->head_size || !b->hidden || !b->feedforward || b->heads % b->kv_heads)
         return "the sizes of the decoder are out of range";
     if (b->kv_heads < b->ranks && b->ranks % b->kv_heads)

@@ -49,8 +49,8 @@ static bool check_scale(struct facts *f)
     else
         good = check_scale_fact(f, "batch", s->batch, "the boundary has", b->b) && check_scale_fact(f, "query", s->query, "the boundary has", b->s) && good;
     if (w && b->training)
-        good = check_scale_fact(f, "batch", s->batch, "the workload asks for", w->batch) &&
-               check_scale_fact(f, "microbatch", s->microbatch, "the workload asks for", w->microbatch) && good;
+        good = check_scale_fact(f, "batch", s->batch, "the workload asks for", qty_number(b->it->ctx->exprs, w->batch)) &&
+               check_scale_fact(f, "microbatch", s->microbatch, "the workload asks for", qty_number(b->it->ctx->exprs, w->microbatch)) && good;
     return good;
 }
 
