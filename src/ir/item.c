@@ -188,6 +188,14 @@ struct stmt *item_ref(const struct item *it, u32 ref)
     return symtab_find(ref_is_value(ref) ? &it->values : &it->symbols, ref_atom(ref));
 }
 
+u32 item_count(const struct item *it, u32 entity)
+{
+    u32 n = 0;
+    for (u32 i = 0; i < it->n_stmts; i++)
+        n += it->stmts[i]->entity == entity;
+    return n;
+}
+
 /* ---- Lists ---- */
 
 u32 item_list(struct item *it, const u32 *elements, u32 n)
@@ -246,6 +254,16 @@ u32 item_attribute(const struct item *it, u32 attributes, atom name)
         if (at[i] == name)
             return at[i + 1];
     return 0;
+}
+
+u64 item_text_size(const struct item *it)
+{
+    struct out o;
+    out_memory(&o);
+    print_item(&o, it);
+    u64 n = o.n;
+    out_free(&o);
+    return n;
 }
 
 struct digest item_digest_now(const struct item *it)

@@ -114,6 +114,14 @@ static inline const struct entity *stmt_entity(const struct item *it, const stru
     return &it->kind->entities[s->entity];
 }
 
+/* The keyword of its statements; "value" where that is the word of a role. */
+static inline const char *entity_word(const struct entity *e)
+{
+    return e->flags & ENTITY_ROLE_KEYWORD ? "value" : e->keyword;
+}
+
+u32 item_count(const struct item *it, u32 entity);      /* statements */
+
 /* ---- Lists ---- */
 u32 item_list(struct item *it, const u32 *elements, u32 n);     /* a handle; n = 0 gives a handle too (not 0) */
 static inline u32 list_n(const struct item *it, u32 handle) { return it->pool[handle]; }
@@ -166,7 +174,10 @@ u32 item_attribute(const struct item *it, u32 attributes, atom name);
 /* Digest of the canonical text: what `xxhsum -H2` prints for `bp-opt --canonical --item=@name`. Computed once. */
 struct digest item_digest(struct item *it);
 
-/* The same, computed again: what the item says now, whatever was computed before. */
+/* How many bytes that text has. */
+u64 item_text_size(const struct item *it);
+
+/* The same digest, computed again: what the item says now, whatever was computed before. */
 struct digest item_digest_now(const struct item *it);
 
 /* NULL, or the first statement (or the header) that differs, named in *what (in the item's arena). */

@@ -41,8 +41,7 @@ bool gate_is_from(const struct pass_run *r, const struct stmt *s, u8 kind, u32 r
 /* What a contract calls an entity: values have many keywords, one for each role. */
 static const char *kind_of(const struct item *it, const struct stmt *s)
 {
-    const struct entity *e = stmt_entity(it, s);
-    return e->flags & ENTITY_ROLE_KEYWORD ? "value" : e->keyword;
+    return entity_word(stmt_entity(it, s));
 }
 
 /* Counts a relation that the contract declares. */

@@ -3,6 +3,7 @@
 
 #include "ir/print.h"
 #include "support/crash.h"
+#include "support/line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,24 +14,11 @@ static const char title[] = "// bp-opt reproducer of ", flag[] = "// flag: ";
 
 /* ---- Writing ---- */
 
-/* On one line: what would end it is escaped. */
-static void out_flag(struct out *o, const char *text)
+static void out_flag(struct out *o, const char *text, size_t n)
 {
     out_string(o, flag);
-    for (; *text; text++)
-        if (*text == '\n' || *text == '\\')
-            out_printf(o, "\\%c", *text == '\n' ? 'n' : '\\');
-        else
-            out_char(o, *text);
+    out_line(o, text, n);
     out_char(o, '\n');
-}
-
-static void out_flag_of(struct out *o, const struct out *text)
-{
-    char *copy = block_grow(NULL, 0, text->n + 1);
-    memcpy(copy, text->data, text->n);
-    out_flag(o, copy);
-    block_free(copy, text->n + 1);
 }
 
 static void out_header(struct out *o, const struct reproducer *r, const struct checkpoint *c)
@@ -43,14 +31,14 @@ static void out_header(struct out *o, const struct reproducer *r, const struct c
     out_memory(&text);
     out_string(&text, "--pass-pipeline=");
     out_pipeline(&text, &(struct pipeline){ &step, 1 });
-    out_flag_of(o, &text);
+    out_flag(o, text.data, text.n);
     text.n = 0;
     out_string(&text, "--item=");
     out_name(&text, &c->input->ctx->names, '@', c->input->name);
-    out_flag_of(o, &text);
+    out_flag(o, text.data, text.n);
     out_free(&text);
     for (const char *const *f = r->flags; f && *f; f++)
-        out_flag(o, *f);
+        out_flag(o, *f, strlen(*f));
 }
 
 static void out_items(struct out *o, const struct reproducer *r, const struct checkpoint *c)
@@ -146,17 +134,6 @@ void reproducer_end(struct reproducer *r)
 
 /* ---- Reading ---- */
 
-static const char *unescape(const char *from, size_t n, struct arena *arena)
-{
-    char *text = arena_alloc(arena, n + 1), *to = text;
-    for (size_t i = 0; i < n; i++) {
-        bool escaped = from[i] == '\\' && i + 1 < n;
-        i += escaped;
-        *to++ = escaped && from[i] == 'n' ? '\n' : from[i];
-    }
-    return text;
-}
-
 static bool begins(const char *at, const char *end, const char *word)
 {
     return (size_t)(end - at) >= strlen(word) && !memcmp(at, word, strlen(word));
@@ -175,6 +152,6 @@ bool reproducer_flags(const struct source *text, struct arena *arena, const char
             return *n > 0;
         at += strlen(flag);
         stop = memchr(at, '\n', (size_t)(end - at));
-        flags[(*n)++] = unescape(at, (size_t)((stop ? stop : end) - at), arena);
+        flags[(*n)++] = line_text(at, (size_t)((stop ? stop : end) - at), arena);
     }
 }

@@ -20,22 +20,13 @@ static void indent(const struct explanation *e, u32 depth)
 
 /* ---- One item's own text ---- */
 
-static u32 count(const struct item *it, u32 entity)
-{
-    u32 n = 0;
-    for (u32 i = 0; i < it->n_stmts; i++)
-        n += it->stmts[i]->entity == entity;
-    return n;
-}
-
 static void out_statements(struct explanation *e, const struct item *it)
 {
     const char *between = "";
     for (u32 i = 0; i < it->kind->n_entities; i++) {
-        u32 n = count(it, i);
-        const struct entity *entity = &it->kind->entities[i];
+        u32 n = item_count(it, i);
         if (n)
-            out_printf(e->o, "%s%u %s", between, n, entity->flags & ENTITY_ROLE_KEYWORD ? "value" : entity->keyword);
+            out_printf(e->o, "%s%u %s", between, n, entity_word(&it->kind->entities[i]));
         between = n ? ", " : between;
     }
 }
@@ -52,16 +43,6 @@ static void out_facts(struct explanation *e, const struct item *it, u32 depth)
     }
 }
 
-static u64 text_size(const struct item *it)
-{
-    struct out o;
-    out_memory(&o);
-    print_item(&o, it);
-    u64 n = o.n;
-    out_free(&o);
-    return n;
-}
-
 static void out_text(struct explanation *e, const struct item *it, u32 depth)
 {
     indent(e, depth);
@@ -70,7 +51,7 @@ static void out_text(struct explanation *e, const struct item *it, u32 depth)
         out_printf(e->o, " schema %u.%u", it->header.major, it->header.minor);
     if (it->header.pass)
         out_printf(e->o, ", made by %s revision %u", context_text(it->ctx, it->header.pass), it->header.revision);
-    out_printf(e->o, ": %llu bytes of canonical text", (unsigned long long)text_size(it));
+    out_printf(e->o, ": %llu bytes of canonical text", (unsigned long long)item_text_size(it));
     if (it->kind->layer != LAYER_SESSION) {
         out_string(e->o, ", ");
         out_statements(e, it);

@@ -1,5 +1,7 @@
 #include "manifest.h"
 
+#include "support/line.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,17 +9,12 @@ static const char first_line[] = "bp-opt checkpoint 1";
 
 /* ---- Writing ---- */
 
-/* The value on one line: what would end it is escaped. */
-static void out_line(struct out *o, const char *word, const char *value)
+static void out_word(struct out *o, const char *word, const char *value)
 {
     if (!value)
         return;
     out_printf(o, "%s ", word);
-    for (; *value; value++)
-        if (*value == '\\' || *value == '\n' || *value == '\r')
-            out_printf(o, "\\%c", *value == '\n' ? 'n' : *value == '\r' ? 'r' : '\\');
-        else
-            out_char(o, *value);
+    out_line(o, value, strlen(value));
     out_char(o, '\n');
 }
 
@@ -40,13 +37,13 @@ void manifest_print(struct out *o, const struct manifest *m)
 {
     struct out text;
     out_memory(&text);
-    out_line(&text, "bp-opt", first_line + strlen("bp-opt "));
-    out_line(&text, "version", m->version);
-    out_line(&text, "pipeline", m->pipeline);
-    out_line(&text, "item", m->item);
-    out_line(&text, "split", m->marker);
-    out_line(&text, "keep-sources", m->keep_sources ? "1" : NULL);
-    out_line(&text, "input", m->input);
+    out_word(&text, "bp-opt", first_line + strlen("bp-opt "));
+    out_word(&text, "version", m->version);
+    out_word(&text, "pipeline", m->pipeline);
+    out_word(&text, "item", m->item);
+    out_word(&text, "split", m->marker);
+    out_word(&text, "keep-sources", m->keep_sources ? "1" : NULL);
+    out_word(&text, "input", m->input);
     out_printf(&text, "sessions %u\ncheckpoints %u\n", m->n_sessions, m->n_checkpoints);
     for (u32 i = 0; i < m->n_files; i++)
         out_file(&text, &m->files[i]);
@@ -64,19 +61,6 @@ const char *manifest_session(struct arena *arena, u32 i)
 }
 
 /* ---- Reading ---- */
-
-static const char *unescape(const char *from, size_t n, struct arena *arena)
-{
-    char *text = arena_alloc(arena, n + 1), *to = text;
-    for (size_t i = 0; i < n; i++)
-        if (from[i] == '\\' && i + 1 < n) {
-            i++;
-            *to++ = from[i] == 'n' ? '\n' : from[i] == 'r' ? '\r' : from[i];
-        } else {
-            *to++ = from[i];
-        }
-    return text;
-}
 
 /* "NAME SIZE xxh128:HEX"; a name has no slash, so that no file lies elsewhere. */
 static bool read_file_line(struct folder_file *f, const char *line, struct arena *arena)
@@ -141,7 +125,7 @@ const char *manifest_read(struct manifest *m, const char *text, size_t n, struct
     *m = (struct manifest){ .files = ARENA_ARRAY(arena, struct folder_file, lines), .input = MANIFEST_INPUT, .version = "" };
     while (at < text + end && memcmp(at, "result ", 7)) {
         const char *stop = memchr(at, '\n', (size_t)(text + end - at)), *space = memchr(at, ' ', (size_t)(stop - at));
-        if (!space || !read_line(m, arena_copy(arena, at, (size_t)(space - at)), unescape(space + 1, (size_t)(stop - space - 1), arena), arena))
+        if (!space || !read_line(m, arena_copy(arena, at, (size_t)(space - at)), line_text(space + 1, (size_t)(stop - space - 1), arena), arena))
             return arena_format(arena, "this bp-opt can't read its line `%.*s`", (int)(stop - at < 60 ? stop - at : 60), at);
         at = stop + 1;
     }

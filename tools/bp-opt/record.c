@@ -16,12 +16,9 @@ static void out_named(struct out *o, const char *word, const struct item *it)
 static void print_entities(struct out *o, const struct item *it)
 {
     for (u32 e = 0; e < it->kind->n_entities; e++) {
-        const struct entity *entity = &it->kind->entities[e];
-        u32 n = 0;
-        for (u32 i = 0; i < it->n_stmts; i++)
-            n += it->stmts[i]->entity == e;
+        u32 n = item_count(it, e);
         if (n)
-            out_printf(o, "entities %s %u\n", *entity->keyword ? entity->keyword : "value", n);
+            out_printf(o, "entities %s %u\n", entity_word(&it->kind->entities[e]), n);
     }
 }
 

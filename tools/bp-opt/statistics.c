@@ -1,6 +1,5 @@
 #include "statistics.h"
 
-#include "ir/print.h"
 #include "passes/cover.h"
 
 /* How many statements of a keyword the input and the output have. */
@@ -30,17 +29,11 @@ void statistics_free(struct statistics *s)
 
 /* ---- Counting ---- */
 
-static const char *keyword_of(const struct item *it, const struct stmt *s)
-{
-    const struct entity *e = stmt_entity(it, s);
-    return e->flags & ENTITY_ROLE_KEYWORD ? "value" : e->keyword;
-}
-
 static u32 count(const struct item *it, const char *keyword)
 {
     u32 n = 0;
     for (u32 i = 0; i < it->n_stmts; i++)
-        n += !strcmp(keyword_of(it, it->stmts[i]), keyword);
+        n += !strcmp(entity_word(stmt_entity(it, it->stmts[i])), keyword);
     return n;
 }
 
@@ -56,22 +49,11 @@ static bool has(const struct pass_count *p, const char *keyword)
 static void count_keywords(struct pass_count *p, const struct item *its, const struct item *in, const struct item *out)
 {
     for (u32 i = 0; i < its->kind->n_entities; i++) {
-        const struct entity *e = &its->kind->entities[i];
-        const char *keyword = e->flags & ENTITY_ROLE_KEYWORD ? "value" : e->keyword;
+        const char *keyword = entity_word(&its->kind->entities[i]);
         u32 taken = count(in, keyword), made = count(out, keyword);
         if ((taken || made) && !has(p, keyword))
             p->keywords[p->n_keywords++] = (struct keyword_count){ keyword, taken, made };
     }
-}
-
-static u64 text_size(const struct item *it)
-{
-    struct out o;
-    out_memory(&o);
-    print_item(&o, it);
-    u64 n = o.n;
-    out_free(&o);
-    return n;
 }
 
 static bool after(void *state, const struct checkpoint *c)
@@ -80,7 +62,7 @@ static bool after(void *state, const struct checkpoint *c)
     struct pass_count p = {
         .pass = c->step->pass->name, .revision = c->step->pass->revision, .input = context_text(c->input->ctx, c->input->name),
         .output = context_text(c->output->ctx, c->output->name), .taken = c->input->n_stmts, .made = c->output->n_stmts,
-        .analyses = c->n_findings, .bytes = text_size(c->output),
+        .analyses = c->n_findings, .bytes = item_text_size(c->output),
     };
     p.keywords = ARENA_ARRAY(s->arena, struct keyword_count, c->input->kind->n_entities + c->output->kind->n_entities);
     count_keywords(&p, c->input, c->input, c->output);

@@ -243,18 +243,10 @@ static bool sum_region(struct summary *y, const struct concrete_memory *m, struc
                                        context_text(y->it->ctx, y->it->name), context_text(y->it->ctx, m->s.name));
 }
 
-static u32 count_entity(const struct item *it, u32 entity)
-{
-    u32 n = 0;
-    for (u32 i = 0; i < it->n_stmts; i++)
-        n += it->stmts[i]->entity == entity;
-    return n;
-}
-
 static bool print_binding(struct summary *y, bool json)
 {
     struct item *it = y->it;
-    u32 commands = count_entity(it, CONCRETE_COMMAND), devices = count_entity(it, CONCRETE_DEVICE), n = 0;
+    u32 commands = item_count(it, CONCRETE_COMMAND), devices = item_count(it, CONCRETE_DEVICE), n = 0;
     bool good = true;
     if (json) {
         out_printf(y->o, "{\"kind\":\"%s\",\"name\":", it->kind->name);
