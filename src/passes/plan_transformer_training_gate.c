@@ -34,24 +34,21 @@ static bool prove_engine(const struct pass_run *r, const struct portable_task *p
 }
 
 /* The groups of a collective are those of its source: along fewer axes than the mesh has, or all ranks. */
-static bool prove_group(const struct pass_run *r, const struct portable_task *p, const struct dist_task *t)
+static bool prove_group(const struct pass_run *r, u32 axes, const struct portable_task *p, const struct dist_task *t)
 {
-    const struct dist_mesh *mesh = NULL;
-    for (u32 i = 0; i < r->input->n_stmts; i++)
-        mesh = r->input->stmts[i]->entity == DIST_MESH ? (const struct dist_mesh *)r->input->stmts[i] : mesh;
-    bool all = 3 * list_n(r->input, t->over) == list_n(r->input, mesh->axes);
+    bool all = 3 * list_n(r->input, t->over) == list_n(r->input, axes);
     return (all ? !p->over : same_list(r->output, p->over, r->input, t->over)) ||
            gate_refuse(r, r->output, &p->s, "it exchanges in other groups than its source");
 }
 
-static bool prove_task(const struct pass_run *r, const struct portable_task *p, const struct dist_task *t)
+static bool prove_task(const struct pass_run *r, u32 axes, const struct portable_task *p, const struct dist_task *t)
 {
     const struct item *in = r->input, *out = r->output;
     if (p->s.name != t->s.name || list_n(out, p->s.lineage) != 1 || list_at(out, p->s.lineage)[0] != REF_SYMBOL(t->s.name))
         return gate_refuse(r, out, &p->s, "it is not the image of the chain's task at its place");
     if ((p->body == PORTABLE_COLLECTIVE) != (t->body == DIST_COLLECTIVE) || p->operation != t->operation)
         return gate_refuse(r, out, &p->s, "it does something else than its source");
-    if (!prove_group(r, p, t))
+    if (!prove_group(r, axes, p, t))
         return false;
     for (int i = 0; i < DIST_WORK; i++)
         if (p->work[i] != t->work[i])
@@ -73,6 +70,10 @@ static bool prove_tasks(const struct pass_run *r)
     const struct item *in = r->input, *out = r->output;
     u32 k = 0;
     bool ordered = false, order = false;
+    u32 axes = 0;
+    for (u32 i = 0; i < in->n_stmts; i++)
+        if (in->stmts[i]->entity == DIST_MESH)
+            axes = ((const struct dist_mesh *)in->stmts[i])->axes;
     for (u32 i = 0; i < out->n_stmts; i++) {
         ordered = ordered || out->stmts[i]->entity == PORTABLE_ORDER;
         if (out->stmts[i]->entity != PORTABLE_TASK)
@@ -81,7 +82,7 @@ static bool prove_tasks(const struct pass_run *r)
             k++;
         if (k == in->n_stmts)
             return gate_refuse(r, out, out->stmts[i], "the chain has no task for it");
-        if (!prove_task(r, (const struct portable_task *)out->stmts[i], (const struct dist_task *)in->stmts[k++]))
+        if (!prove_task(r, axes, (const struct portable_task *)out->stmts[i], (const struct dist_task *)in->stmts[k++]))
             return false;
     }
     for (u32 i = 0; i < in->n_stmts; i++)
