@@ -106,6 +106,12 @@ static bool is_shown(const struct window *w, const struct fixit *f)
     return f->at.src == w->src && f->at.begin >= w->from && f->at.end <= w->to;
 }
 
+static void out_new_text(struct out *o, const char *text)
+{
+    for (; *text; text++)
+        out_char(o, *text == '\n' || *text == '\t' ? ' ' : *text);
+}
+
 static void render_fixes(struct out *o, const struct window *w, const struct fixit *fixes, struct diag_style style)
 {
     u32 column = 0;
@@ -120,7 +126,7 @@ static void render_fixes(struct out *o, const struct window *w, const struct fix
         out_repeated(o, ' ', from > column ? from - column : column != 0);
         column += from > column ? from - column : column != 0;
         if (*f->text)
-            out_string(o, f->text);
+            out_new_text(o, f->text);
         else
             out_repeated(o, '-', until - from);
         for (const char *c = f->text; *c;) {
@@ -165,6 +171,29 @@ static void render_one(struct out *o, const struct diag *g, struct diag_style st
         render_fixes(o, &w, of->fixes, style);
 }
 
+static bool on_line(const struct fixit *f, const struct loc *at)
+{
+    if (f->at.src != at->src)
+        return false;
+    struct position p = source_position(at->src, at->begin);
+    return f->at.begin >= p.line_begin && f->at.begin <= p.line_end;
+}
+
+/* A fix on a line that neither the message nor a note shows. */
+static void render_distant_fixes(struct out *o, const struct diag *g, struct diag_style style)
+{
+    for (const struct fixit *f = g->fixes; f; f = f->next) {
+        bool shown = on_line(f, &g->loc);
+        for (const struct diag *n = g->notes; n && !shown; n = n->next)
+            shown = n->loc.src && on_line(f, &n->loc);
+        struct fixit one = { f->at, f->text, NULL };
+        struct diag mend = { .severity = SEVERITY_NOTE, .loc = f->at, .message = *f->text ? "this would mend it" : "it would be mended without this",
+                             .fixes = &one };
+        if (!shown)
+            render_one(o, &mend, style, NULL);
+    }
+}
+
 void diags_render(struct diags *d, struct out *o, struct diag_style style)
 {
     u32 errors = 0;
@@ -175,6 +204,7 @@ void diags_render(struct diags *d, struct out *o, struct diag_style style)
         render_one(o, g, style, NULL);
         for (struct diag *n = g->notes; n; n = n->next)
             render_one(o, n, style, g);
+        render_distant_fixes(o, g, style);
     }
     if (d->errors > d->max_errors)
         out_printf(o, "bp-opt: %u more errors are not shown (--max-errors=%u)\n", d->errors - d->max_errors,

@@ -156,6 +156,14 @@ START_TEST(a_fix_on_another_line_stands_below_the_note_there)
 }
 END_TEST
 
+START_TEST(a_fix_on_a_line_of_its_own_is_shown_there)
+{
+    report("one\nHERE", "HERE");
+    diag_fix(&diags, (struct loc){ &source, 3, 3 }, "%s", "\n}");
+    assert_excerpt("  HERE\n  ^~~~\nt:1:4: note: this would mend it\n  one\n     ^\n      }\n");
+}
+END_TEST
+
 START_TEST(json_gives_fixes_as_bytes_of_the_file)
 {
     struct out o;
@@ -184,6 +192,7 @@ Suite *render_suite(void)
     tcase_add_test(c, a_line_of_100_kb_is_clipped_around_the_place_wherever_it_is);
     tcase_add_test(c, a_fix_stands_below_the_caret);
     tcase_add_test(c, a_fix_on_another_line_stands_below_the_note_there);
+    tcase_add_test(c, a_fix_on_a_line_of_its_own_is_shown_there);
     tcase_add_test(c, json_gives_fixes_as_bytes_of_the_file);
     suite_add_tcase(s, c);
     return s;
