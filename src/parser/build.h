@@ -75,6 +75,7 @@ struct parser {
     u32 clause_mark;
     u32 refused;                    /* where the newest value that was refused ends: what follows it follows from it */
     bool in_refused;                /* in the value of a clause that was refused itself */
+    bool doubled;                   /* since it is written twice */
     bool partial;                   /* the clause is `partial`, a part of the sharding */
 
     struct sharding sharding;       /* pending: written when its value ends */

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* The grammar's actions for clauses, types and expressions. */
 #include "parser/build.h"
 
@@ -70,7 +71,7 @@ void build_clause(struct parser *p, u64 name, struct span at)
     p->clause_name = (atom)name;
     p->clause_at = at;
     p->clause_mark = p->n;
-    p->in_refused = false;
+    p->in_refused = p->doubled = false;
     struct stmt *s = target(p);
     if (!s && is_statement(p, at))
         build_unknown_statement(p, at);
@@ -86,7 +87,7 @@ void build_clause(struct parser *p, u64 name, struct span at)
         if (s->written >> index & 1 && !repeats) {
             build_error(p, at, "syntax.clause.doubled", "`%s` is written twice", build_text(p, at));
             p->clause = NULL;
-            p->in_refused = true;
+            p->in_refused = p->doubled = true;
         }
         s->written |= 1u << index;
         return;
@@ -144,10 +145,28 @@ static void refuse_extra(struct parser *p, const struct tagged *extra, struct sp
     build_fix(p, (struct span){ from, last.end }, "");
 }
 
+/* A clause that stands twice alike: nothing is lost with the second. */
+static void fix_doubled(struct parser *p, u32 end)
+{
+    const char *text = p->src->text, *first = text + (p->item->kind->layer == LAYER_SESSION ? p->item->body : p->stmt_at.begin);
+    u32 from = p->clause_at.begin;
+    size_t n = end - from;
+    const char *twin = memmem(first, (size_t)(text + from - first), text + from, n);
+    if (!twin || !strchr(" \t\n{", twin[-1]) || !strchr(" \t\r\n", twin[n]))
+        return;
+    bool alone = text_first_on_line(p->src, from) && source_line_end(p->src, end) == end;
+    while (from && strchr(alone ? " \t" : " \t\n", text[from - 1]))
+        from--;
+    build_fix(p, (struct span){ from, end + alone }, "");
+}
+
 void build_clause_end(struct parser *p, struct span at)
 {
     struct span end = p->n > p->clause_mark ? p->stream[p->n - 1].at : p->clause_at;
     p->in_refused = false;
+    if (p->doubled)
+        fix_doubled(p, end.end);
+    p->doubled = false;
     if (value_missing(p)) {
         build_error(p, (struct span){ p->clause_at.begin, p->clause_at.end }, "syntax.value.missing", "`%s` has no value",
                     build_text(p, p->clause_at));

@@ -103,7 +103,7 @@ static void render_excerpt(struct out *o, const struct window *w, const struct l
 
 static bool is_shown(const struct window *w, const struct fixit *f)
 {
-    return f->at.src == w->src && f->at.begin >= w->from && f->at.end <= w->to;
+    return f->at.src == w->src && f->at.begin >= w->from && f->at.begin <= w->to;
 }
 
 static void out_new_text(struct out *o, const char *text)
@@ -119,7 +119,7 @@ static void render_fixes(struct out *o, const struct window *w, const struct fix
     for (const struct fixit *f = fixes; f; f = f->next) {
         if (!is_shown(w, f))
             continue;
-        u32 from = column_of(w, f->at.begin), until = column_of(w, f->at.end);
+        u32 from = column_of(w, f->at.begin), until = column_of(w, f->at.end < w->to ? f->at.end : w->to);
         if (!any)
             out_printf(o, "  %*s%s", (int)strlen(lead_of(w)), "", style.color ? "\033[32m" : "");
         any = true;

@@ -24,6 +24,18 @@ static void out_place(struct diff_report *r, bool second, const struct item *it,
         out_printf(r->o, "%s:%u:%u", it->src->name, c->line, column_at(c, offset));
 }
 
+/* Where a field is written: in its statement, so that no line is counted twice. Nothing where it is there by default. */
+static void out_field_place(struct diff_report *r, const char *key, bool second, const struct item *it, const struct stmt *s, const struct field *f,
+                            const struct field *fact)
+{
+    struct line_counter c = second ? r->lines_b : r->lines_a;
+    struct loc at = it->ctx->locate(it, s, f->place == PLACE_HEAD && it->kind->layer != LAYER_SESSION ? NULL : f->name, fact ? fact->name : NULL);
+    if (!at.src || at.begin < c.offset)
+        return;
+    line_counter_seek(&c, at.src, at.begin);
+    out_printf(r->o, ",\"%s\":{\"line\":%u,\"column\":%u}", key, c.line, column_at(&c, at.begin));
+}
+
 static void out_json_text(struct out *o, const struct out *text)
 {
     out_json_string(o, text->data ? text->data : "", text->n);
@@ -126,6 +138,10 @@ static void out_field_change(void *state, const struct stmt *a, const struct stm
     out_string(r->o, r->json ? ",\"to\":" : " -> ");
     out_value(r, y, b, f, fact);
     out_difference(r, a, b, fact ? fact : f);
+    if (r->json) {
+        out_field_place(r, "a", false, x, a, f, fact);
+        out_field_place(r, "b", true, y, b, f, fact);
+    }
     out_string(r->o, r->json ? "}" : "\n");
     out_free(&name);
     r->fields++;
