@@ -16,6 +16,15 @@ struct guard guard_take(const struct pass_run *r, bool output)
     return g;
 }
 
+struct guard guard_known(const struct pass_run *r)
+{
+    struct guard g = { .input = item_digest((struct item *)r->input) };
+    for (int b = 0; b < BINDINGS; b++)
+        if (r->session.items[b])
+            g.session[b] = item_digest(r->session.items[b]);
+    return g;
+}
+
 static bool same(struct digest before, const struct item *it)
 {
     return digest_is_none(before) || digest_equal(before, item_digest_now(it));

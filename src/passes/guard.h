@@ -12,6 +12,9 @@ struct guard {
 /* Reads the items anew; without an output, none is held. */
 struct guard guard_take(const struct pass_run *r, bool output);
 
+/* What the input and the session said when their digests were first computed: the header of the output holds these. */
+struct guard guard_known(const struct pass_run *r);
+
 /* NULL, or the item that says something else now. */
 const struct item *guard_broken(const struct guard *g, const struct pass_run *r);
 

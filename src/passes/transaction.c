@@ -132,7 +132,7 @@ static bool header_kept(const struct attempt *a)
 static bool run_pass(struct attempt *a)
 {
     struct pass_run *r = &a->r;
-    struct guard g = guard_take(r, false);
+    struct guard g = guard_known(r);
     u32 errors = r->ctx->diags->errors;
     struct host_time start = host_now();
     begin(a, SPAN_RUN);
@@ -222,6 +222,8 @@ static struct checkpoint checkpoint_of(const struct attempt *a, const struct ite
 static bool show_before(struct attempt *a)
 {
     struct checkpoint c = checkpoint_of(a, NULL);
+    if (!a->t->options->n_observers)
+        return true;
     begin(a, SPAN_OBSERVERS);
     return end(a, SPAN_OBSERVERS, observe_before(&a->r, a->t->options, &c));
 }
@@ -229,6 +231,8 @@ static bool show_before(struct attempt *a)
 static bool show_after(struct attempt *a)
 {
     struct checkpoint c = checkpoint_of(a, a->r.output);
+    if (!a->t->options->n_observers)
+        return true;
     begin(a, SPAN_OBSERVERS);
     return end(a, SPAN_OBSERVERS, observe_after(&a->r, a->t->options, &c));
 }

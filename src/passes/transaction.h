@@ -3,9 +3,9 @@
  *
  *     the schema is one that the contract accepts; the bindings are there; the analyses that it requires are known
  *     the pass runs; its input and the session are as they were; the output's header and names are sound
- *     the output verifies; its lineage is declared, exists and covers every source; what it preserves is the same on
- *     both sides; the commit gate proves it; a second run from copies gives the same digests (if asked for)
- *     what it publishes is what the contract says, and true; the observers, who may refuse, have seen it
+ *     the output verifies; its lineage is declared, exists and covers every source; the commit gate proves it
+ *     a second run from copies gives the same digests (if asked for); what it publishes is what the contract says, and
+ *     true; what it preserves is the same on both sides; the observers, who may refuse, have seen it
  */
 #ifndef PASSES_TRANSACTION_H
 #define PASSES_TRANSACTION_H
