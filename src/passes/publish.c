@@ -129,3 +129,14 @@ bool prove_products(struct pass_run *r)
     }
     return true;
 }
+
+bool prove_agreement(const struct pass_run *r, const struct analyses *known)
+{
+    for (u32 i = 0; i < r->products->n; i++) {
+        const struct finding *f = &r->products->list[i], *twin = analyses_find(known, f->key, f->item, &f->session);
+        if (twin && !digest_equal(twin->digest, f->digest))
+            return internal_error(r, "published an analysis %s that contradicts what is known of %s", f->key->name,
+                                  symbol_text(r->output, r->output->name));
+    }
+    return true;
+}

@@ -16,4 +16,7 @@ bool prove_preserved(struct pass_run *r, struct analyses *known);
 /* The products are those that the contract names, each once, whole and true; completes their addresses. False: reported. */
 bool prove_products(struct pass_run *r);
 
+/* Nothing in KNOWN contradicts what the run publishes. False: reported. */
+bool prove_agreement(const struct pass_run *r, const struct analyses *known);
+
 #endif

@@ -177,7 +177,7 @@ static bool check_gate(struct attempt *a)
 static bool check_analyses(struct attempt *a)
 {
     begin(a, SPAN_ANALYSES);
-    return end(a, SPAN_ANALYSES, prove_products(&a->r) && prove_preserved(&a->r, a->t->known));
+    return end(a, SPAN_ANALYSES, prove_products(&a->r) && prove_preserved(&a->r, a->t->known) && prove_agreement(&a->r, a->t->known));
 }
 
 static bool check_replay(struct attempt *a)

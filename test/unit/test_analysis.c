@@ -198,6 +198,20 @@ START_TEST(two_values_at_one_address_are_refused)
 }
 END_TEST
 
+START_TEST(a_product_that_contradicts_what_is_known_is_caught)
+{
+    begin(&distribute_transformer_training, change_nothing);
+    ck_assert(run_pass(&faulty, all()));
+    struct finding f = known.list[0];
+    begin(&distribute_transformer_training, change_nothing);
+    struct training_report none = { .block = NULL };
+    f.value = &none;
+    f.digest = finding_digest(&ctx, f.key, f.value);
+    ck_assert(analyses_add(&known, &f));
+    refused_by("published an analysis training.totals that contradicts what is known of @m.block", all());
+}
+END_TEST
+
 START_TEST(what_a_pass_publishes_stands_under_its_outputs_digest)
 {
     begin(&distribute_transformer_training, change_nothing);
@@ -291,6 +305,7 @@ Suite *analysis_suite(void)
     tcase_add_test(analyses, an_analysis_whose_value_is_not_its_digests_is_not_trusted);
     tcase_add_test(analyses, an_analysis_of_another_session_or_item_is_not_found);
     tcase_add_test(analyses, two_values_at_one_address_are_refused);
+    tcase_add_test(analyses, a_product_that_contradicts_what_is_known_is_caught);
     tcase_add_test(analyses, what_a_pass_publishes_stands_under_its_outputs_digest);
     tcase_add_test(analyses, a_product_that_is_not_what_the_contract_says_is_caught);
     suite_add_tcase(s, analyses);
