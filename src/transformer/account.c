@@ -11,7 +11,9 @@ const struct account_fact_row account_fact_table[ACCOUNT_FACTS] = {
     [FACT_BLOCKS] = { ACCOUNT_MODEL, "blocks" }, [FACT_NORM] = { ACCOUNT_MODEL, "norm" }, [FACT_MLP] = { ACCOUNT_MODEL, "mlp" },
     [FACT_ROTARY] = { ACCOUNT_MODEL, "rotary" }, [FACT_BIAS] = { ACCOUNT_MODEL, "bias" }, [FACT_DROPOUT] = { ACCOUNT_MODEL, "dropout" },
     [FACT_BATCH] = { ACCOUNT_WORKLOAD, "batch" }, [FACT_MICROBATCH] = { ACCOUNT_WORKLOAD, "microbatch" },
-    [FACT_DTYPE] = { ACCOUNT_WORKLOAD, "dtype" }, [FACT_STEP] = { ACCOUNT_WORKLOAD, "mode" },
+    [FACT_DTYPE] = { ACCOUNT_WORKLOAD, "dtype" }, [FACT_MODE] = { ACCOUNT_WORKLOAD, "mode" },
+    [FACT_CONTEXT] = { ACCOUNT_WORKLOAD, "context" }, [FACT_PROMPT] = { ACCOUNT_WORKLOAD, "prompt" },
+    [FACT_CHUNK] = { ACCOUNT_WORKLOAD, "chunk" },
     [FACT_TENSOR] = { ACCOUNT_STRATEGY, "tensor" }, [FACT_COMMUNICATION] = { ACCOUNT_STRATEGY, "communication" },
     [FACT_PIPELINE] = { ACCOUNT_STRATEGY, "pipeline" }, [FACT_SCHEDULE] = { ACCOUNT_STRATEGY, "schedule" },
     [FACT_VIRTUAL_STAGES] = { ACCOUNT_STRATEGY, "virtual_stages" }, [FACT_DATA] = { ACCOUNT_STRATEGY, "data" },
@@ -101,12 +103,12 @@ void account_training(struct account *a, struct exprs *x, struct arena *arena, c
 }
 
 void account_inference(struct account *a, struct exprs *x, struct arena *arena, const struct inference_sizes *z,
-                       const struct inference_switches *on)
+                       const struct inference_switches *on, account_facts query, account_facts context)
 {
     begin(a, x, arena);
     add_value(a, "b", NULL, "sequences", z->b, A(FACT_BATCH));
-    add_value(a, "q", NULL, "new tokens of a sequence", z->q, A(FACT_STEP));
-    add_value(a, "c", NULL, "tokens that they attend to", z->c, A(FACT_STEP));
+    add_value(a, "q", NULL, "new tokens of a sequence", z->q, query);
+    add_value(a, "c", NULL, "tokens that they attend to", z->c, context);
     add_value(a, "H", NULL, "hidden width", z->H, A(FACT_HIDDEN));
     add_value(a, "F", NULL, "feed-forward width", z->F, A(FACT_FEEDFORWARD));
     add_value(a, "h", NULL, "heads", z->h, A(FACT_HEADS));

@@ -14,7 +14,8 @@ enum account_source { ACCOUNT_MODEL, ACCOUNT_WORKLOAD, ACCOUNT_STRATEGY, ACCOUNT
 /* A fact that someone wrote: a field of a session item or of the model's operation, or a statement of the dist program. */
 enum account_fact {
     FACT_HIDDEN, FACT_FEEDFORWARD, FACT_HEADS, FACT_KV_HEADS, FACT_HEAD_SIZE, FACT_SEQUENCE, FACT_BLOCKS, FACT_NORM, FACT_MLP,
-    FACT_ROTARY, FACT_BIAS, FACT_DROPOUT, FACT_BATCH, FACT_MICROBATCH, FACT_DTYPE, FACT_STEP, FACT_TENSOR, FACT_COMMUNICATION,
+    FACT_ROTARY, FACT_BIAS, FACT_DROPOUT, FACT_BATCH, FACT_MICROBATCH, FACT_DTYPE, FACT_MODE, FACT_CONTEXT, FACT_PROMPT, FACT_CHUNK,
+    FACT_TENSOR, FACT_COMMUNICATION,
     FACT_PIPELINE, FACT_SCHEDULE, FACT_VIRTUAL_STAGES, FACT_DATA, FACT_OPTIMIZER_SHARDING, FACT_RECOMPUTE,
     FACT_FUSED_ACTIVATION, FACT_INPUT_REGATHER, FACT_ATTENTION,
     ACCOUNT_FACTS
@@ -62,8 +63,10 @@ struct account {
 
 /* The names that every formula of the block may use. */
 void account_training(struct account *a, struct exprs *x, struct arena *arena, const struct block_sizes *sizes, const struct block_switches *on);
+
+/* The same of inference; QUERY and CONTEXT are the facts that a step's new tokens and visible tokens follow from. */
 void account_inference(struct account *a, struct exprs *x, struct arena *arena, const struct inference_sizes *sizes,
-                       const struct inference_switches *on);
+                       const struct inference_switches *on, account_facts query, account_facts context);
 
 /* Lines of the work of a layer's task; COLLECTIVE says that it is one. False: the tables have no such task. */
 bool account_training_task(struct account *a, const struct block_switches *on, const char *layer, enum training_phase phase, bool collective);

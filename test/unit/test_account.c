@@ -226,7 +226,7 @@ START_TEST(the_account_of_inference_gives_its_numbers)
         for (u32 i = 0; i < b->n; i++) {
             const struct inference_task_row *row = &inference_task_table[b->calls[i].row];
             struct account *a = ARENA_NEW(&arena, struct account);
-            account_inference(a, x, &arena, &sizes, &on);
+            account_inference(a, x, &arena, &sizes, &on, ACCOUNT(FACT_MODE), ACCOUNT(FACT_MODE) | ACCOUNT(FACT_CONTEXT));
             ck_assert_msg(account_inference_task(a, &on, row->layer, row->engine == ENGINE_COLLECTIVE), "%s", row->layer);
             ck_assert_msg(line_of(a, "operations") == b->calls[i].work.operations && line_of(a, "read") == b->calls[i].work.read &&
                               line_of(a, "write") == b->calls[i].work.write && line_of(a, "message") == b->calls[i].work.message, "%s", row->layer);
@@ -236,7 +236,7 @@ START_TEST(the_account_of_inference_gives_its_numbers)
         for (u32 i = 0; i < COUNT(facts); i++) {
             struct account *a = ARENA_NEW(&arena, struct account);
             qty sum = 0;
-            account_inference(a, x, &arena, &sizes, &on);
+            account_inference(a, x, &arena, &sizes, &on, ACCOUNT(FACT_MODE), ACCOUNT(FACT_MODE) | ACCOUNT(FACT_CONTEXT));
             ck_assert(account_inference_memory(a, &on, facts[i]));
             for (u32 k = 0; k < a->n_lines; k++)
                 ck_assert_int_eq(qty_add(x, sum, a->lines[k].value, &sum), EXPR_OK);

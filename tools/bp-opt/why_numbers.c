@@ -223,7 +223,8 @@ static account_facts out_parts(struct why *w, const struct dist_memory *m, const
     struct exprs *x = w->account->x;
     qty sum = 0;
     account_facts all = w->account->left_out;
-    out_printf(w->o, "  %s, the sum of\n", f->name);
+    if (w->account->n_lines && w->account->lines[0].layer)
+        out_printf(w->o, "  %s, the sum of\n", f->name);
     for (u32 i = 0; i < w->account->n_lines; i++) {
         const struct account_line *l = &w->account->lines[i];
         if (l->value)
@@ -232,9 +233,14 @@ static account_facts out_parts(struct why *w, const struct dist_memory *m, const
         if (qty_add(x, sum, l->value, &sum))
             return all;
     }
-    out_string(w->o, "    in all ");
-    out_qty(w->o, x, sum);
-    out_char(w->o, '\n');
+    if (w->account->n_lines && w->account->lines[0].layer) {
+        out_string(w->o, "    in all ");
+        out_qty(w->o, x, sum);
+        out_char(w->o, '\n');
+    } else if (w->account->n_lines) {
+        w->n_printed = 0;
+        out_names(w, &w->account->lines[0], w->account->lines[0].formula, 3);
+    }
     out_differs(w, field_get(&m->s, f), sum);
     out_depends(w, all);
     return all;
@@ -305,6 +311,39 @@ static bool step_of(const struct item *workload, const struct dist_scale *scale,
     return false;
 }
 
+/* Buffers of a plan that are from the block's memory: which fact, and whether of the stage's other blocks. */
+static const struct {
+    const char *buffer, *fact;
+    bool others;
+} inference_buffers[] = {
+    { "weights", "weights", false }, { "workspace", "workspace", false },
+    { "other_weights", "weights", true }, { "other_kv_caches", "kv_cache", true },
+};
+
+/* Which row the buffer asked about is; -1: the whole memory was asked about. */
+static int buffer_of(const struct why *w)
+{
+    for (u32 i = 0; w->portable.s && i < COUNT(inference_buffers); i++)
+        if (intern_is(&w->portable.it->ctx->names, w->portable.s->name, inference_buffers[i].buffer))
+            return (int)i;
+    return -1;
+}
+
+static account_facts out_others(struct why *w, const struct transformer_model *m, const struct training_strategy *s, qty fact, const char *name)
+{
+    u64 others = stage_blocks(m, s) - 1;
+    qty size = 0;
+    if (qty_mul(w->account->x, qty_number(w->account->x, others), fact, &size))
+        return 0;
+    out_printf(w->o, "  size = (blocks/pipeline - 1)*%s = %llu*", name, (unsigned long long)others);
+    out_qty(w->o, w->account->x, fact);
+    out_string(w->o, " = ");
+    out_qty(w->o, w->account->x, size);
+    out_string(w->o, "    (of the stage's other blocks)\n");
+    out_differs(w, ((const struct portable_buffer *)w->portable.s)->size, size);
+    return ACCOUNT(FACT_BLOCKS) | ACCOUNT(FACT_PIPELINE);
+}
+
 static account_facts explain_inference(struct why *w, const struct item *derived)
 {
     const struct item *workload = pinned(w, derived, "session.workload");
@@ -313,6 +352,7 @@ static account_facts explain_inference(struct why *w, const struct item *derived
     struct training_strategy strategy;
     struct inference_step step;
     account_facts all = 0;
+    int buffer = buffer_of(w);
     spec_model(w->model.it, (const struct model_op *)w->model.s, &model);
     spec_inference_strategy(pinned(w, derived, "session.strategy"), &strategy);
     if (!step_of(workload, (const struct dist_scale *)find_once(w->dist.it, DIST_SCALE), &step))
@@ -320,13 +360,19 @@ static account_facts explain_inference(struct why *w, const struct item *derived
     step.pairs = spec_pairs(w->dist.it);
     struct inference_sizes sizes = inference_sizes_of(derived->ctx->exprs, &model, &step, &strategy);
     struct inference_switches on = inference_switches_of(&model, &step, &strategy);
-    account_inference(w->account, derived->ctx->exprs, w->arena, &sizes, &on);
+    u8 mode = spec_workload_of(workload)->mode;
+    account_facts tokens = ACCOUNT(FACT_MODE) | (mode == SESSION_PREFILL || mode == SESSION_DECODE ? ACCOUNT(FACT_CONTEXT) : ACCOUNT(FACT_PROMPT));
+    account_facts prefill = step.decode ? 0 : ACCOUNT(FACT_CHUNK);
+    account_inference(w->account, derived->ctx->exprs, w->arena, &sizes, &on, step.decode ? ACCOUNT(FACT_MODE) : tokens | prefill, tokens | prefill);
     if (w->dist.s->entity == DIST_TASK && task->layer &&
         account_inference_task(w->account, &on, context_text(w->dist.it->ctx, task->layer), task->body == DIST_COLLECTIVE))
         all = out_work(w, task->work);
     for (const struct field *f = w->dist.s->entity == DIST_MEMORY ? memory_facts(w->dist.it) : NULL; f && f->kind != FIELD_END; f++) {
         struct account block = *w->account;
-        if (field_get(w->dist.s, f) && account_inference_memory(w->account, &on, f->name))
+        bool asked = buffer < 0 || !strcmp(inference_buffers[buffer].fact, f->name);
+        if (asked && buffer >= 0 && inference_buffers[buffer].others)
+            all |= out_others(w, &model, &strategy, field_get(w->dist.s, f), f->name);
+        if (asked && field_get(w->dist.s, f) && account_inference_memory(w->account, &on, f->name))
             all |= out_parts(w, (const struct dist_memory *)w->dist.s, f);
         *w->account = block;
     }
