@@ -1,5 +1,6 @@
 #include "diff_write.h"
 
+#include "ir/attr.h"
 #include "ir/json.h"
 #include "ir/print.h"
 #include "ir/verify.h"
@@ -25,15 +26,21 @@ static void out_place(struct diff_report *r, bool second, const struct item *it,
 }
 
 /* Where a field is written: in its statement, so that no line is counted twice. Nothing where it is there by default. */
-static void out_field_place(struct diff_report *r, const char *key, bool second, const struct item *it, const struct stmt *s, const struct field *f,
-                            const struct field *fact)
+static void out_clause_place(struct diff_report *r, bool second, const struct stmt *s, const char *clause, const char *fact)
 {
     struct line_counter c = second ? r->lines_b : r->lines_a;
-    struct loc at = it->ctx->locate(it, s, f->place == PLACE_HEAD && it->kind->layer != LAYER_SESSION ? NULL : f->name, fact ? fact->name : NULL);
-    if (!at.src || at.begin < c.offset)
+    const struct item *it = second ? r->diff->b : r->diff->a;
+    struct loc at = it->ctx->locate(it, s, clause, fact);
+    if (!r->json || !at.src || at.begin < c.offset)
         return;
     line_counter_seek(&c, at.src, at.begin);
-    out_printf(r->o, ",\"%s\":{\"line\":%u,\"column\":%u}", key, c.line, column_at(&c, at.begin));
+    out_printf(r->o, ",\"%s\":{\"line\":%u,\"column\":%u}", second ? "b" : "a", c.line, column_at(&c, at.begin));
+}
+
+static void out_field_place(struct diff_report *r, bool second, const struct stmt *s, const struct field *f, const struct field *fact)
+{
+    bool head = f->place == PLACE_HEAD && r->diff->a->kind->layer != LAYER_SESSION;
+    out_clause_place(r, second, s, head ? NULL : f->name, fact ? fact->name : NULL);
 }
 
 static void out_json_text(struct out *o, const struct out *text)
@@ -77,18 +84,10 @@ static void out_value(struct diff_report *r, const struct item *it, const struct
 }
 
 /* ` (+5)`: what the second number has more than the first. Expressions that nothing is known of have a difference, too. */
-static void out_difference(struct diff_report *r, const struct stmt *a, const struct stmt *b, const struct field *f)
+static void out_qty_difference(struct diff_report *r, qty from, qty to)
 {
     struct exprs *x = r->d->ctx.exprs;
-    qty from = field_get(a, f), to = field_get(b, f), more, less;
-    if (f->kind == FIELD_INTEGER) {
-        if ((from == f->fallback && from == UINT64_MAX) || (to == f->fallback && to == UINT64_MAX))
-            return;
-        from = qty_number(x, from);
-        to = qty_number(x, to);
-    } else if (f->kind != FIELD_QUANTITY) {
-        return;
-    }
+    qty more, less;
     if (qty_sub(x, to, from, &more) || qty_sub(x, from, to, &less))
         return;
     bool falls = qty_is_negative(x, more);
@@ -107,6 +106,18 @@ static void out_difference(struct diff_report *r, const struct stmt *a, const st
     out_free(&text);
 }
 
+static void out_difference(struct diff_report *r, const struct stmt *a, const struct stmt *b, const struct field *f)
+{
+    struct exprs *x = r->d->ctx.exprs;
+    bool quantity = f->kind == FIELD_QUANTITY;
+    if (!quantity && f->kind != FIELD_INTEGER)
+        return;
+    u64 from = field_get(a, f), to = field_get(b, f);
+    bool absent = !quantity && f->fallback == UINT64_MAX && (from == UINT64_MAX || to == UINT64_MAX);
+    if (!absent)
+        out_qty_difference(r, quantity ? from : qty_number(x, from), quantity ? to : qty_number(x, to));
+}
+
 /* "%h type", "work operations": a value declared in its maker's results says its own name. */
 static void out_field_name(struct out *o, const struct item *it, const struct stmt *s, const struct field *f, const struct field *fact)
 {
@@ -118,33 +129,107 @@ static void out_field_name(struct out *o, const struct item *it, const struct st
         out_printf(o, f->place == PLACE_HEAD ? "%s" : " %s", fact->name);
 }
 
-static void out_field_change(void *state, const struct stmt *a, const struct stmt *b, const struct field *f, const struct field *fact)
+static void begin_change(struct diff_report *r, const struct out *name)
 {
-    struct diff_report *r = state;
-    const struct item *x = r->diff->a, *y = r->diff->b;
-    struct out name;
-    out_memory(&name);
-    out_field_name(&name, y, b, f, fact);
     if (r->json) {
         out_string(r->o, r->fields ? ",{\"field\":" : "{\"field\":");
-        out_json_text(r->o, &name);
+        out_json_text(r->o, name);
         out_string(r->o, ",\"from\":");
     } else {
         out_string(r->o, "    ");
-        out_bytes(r->o, name.data, name.n);
+        out_bytes(r->o, name->data, name->n);
         out_string(r->o, ": ");
     }
-    out_value(r, x, a, f, fact);
-    out_string(r->o, r->json ? ",\"to\":" : " -> ");
-    out_value(r, y, b, f, fact);
-    out_difference(r, a, b, fact ? fact : f);
-    if (r->json) {
-        out_field_place(r, "a", false, x, a, f, fact);
-        out_field_place(r, "b", true, y, b, f, fact);
-    }
-    out_string(r->o, r->json ? "}" : "\n");
-    out_free(&name);
     r->fields++;
+}
+
+static void between_values(struct diff_report *r)
+{
+    out_string(r->o, r->json ? ",\"to\":" : " -> ");
+}
+
+static void end_change(struct diff_report *r)
+{
+    out_string(r->o, r->json ? "}" : "\n");
+}
+
+/* ---- An operation's own clauses, one by one ---- */
+
+static void out_clause(struct diff_report *r, const struct item *it, u32 handle)
+{
+    struct attr v = { .kind = ATTR_NONE };
+    if (handle)
+        v = attr_get(it, handle);
+    if (!handle) {
+        out_string(r->o, r->json ? "null" : "absent");
+    } else if (r->json && v.kind == ATTR_QUANTITY) {
+        json_quantity(r->o, it->ctx->exprs, v.quantity);
+    } else if (!r->json) {
+        out_attr(r->o, it, handle);
+    } else {
+        struct out text;
+        out_memory(&text);
+        out_attr(&text, it, handle);
+        out_json_text(r->o, &text);
+        out_free(&text);
+    }
+}
+
+/* WORD's values: X in S, Y in T; 0 where it is not written. */
+static void out_clause_change(struct diff_report *r, const struct stmt *s, const struct stmt *t, atom word, u32 x, u32 y)
+{
+    const struct item *a = r->diff->a, *b = r->diff->b;
+    const char *text = context_text(b->ctx, word);
+    struct out name;
+    if (x && y && attr_equal(a, x, b, y))
+        return;
+    out_memory(&name);
+    out_string(&name, text);
+    begin_change(r, &name);
+    out_clause(r, a, x);
+    between_values(r);
+    out_clause(r, b, y);
+    if (x && y && attr_get(a, x).kind == ATTR_QUANTITY && attr_get(b, y).kind == ATTR_QUANTITY)
+        out_qty_difference(r, attr_get(a, x).quantity, attr_get(b, y).quantity);
+    if (x)
+        out_clause_place(r, false, s, text, NULL);
+    if (y)
+        out_clause_place(r, true, t, text, NULL);
+    end_change(r);
+    out_free(&name);
+}
+
+/* Each of an operation's own clauses, in the order of its table; what only T has stands behind. */
+static void out_clause_changes(struct diff_report *r, const struct stmt *s, const struct stmt *t, const struct field *f)
+{
+    const struct item *a = r->diff->a, *b = r->diff->b;
+    u32 x = (u32)field_get(s, f), y = (u32)field_get(t, f);
+    for (u32 i = 0; i + 1 < list_n(a, x); i += 2)
+        out_clause_change(r, s, t, list_at(a, x)[i], list_at(a, x)[i + 1], item_attribute(b, y, list_at(a, x)[i]));
+    for (u32 i = 0; i + 1 < list_n(b, y); i += 2)
+        if (!item_attribute(a, x, list_at(b, y)[i]))
+            out_clause_change(r, s, t, list_at(b, y)[i], 0, list_at(b, y)[i + 1]);
+}
+
+static void out_field_change(void *state, const struct stmt *a, const struct stmt *b, const struct field *f, const struct field *fact)
+{
+    struct diff_report *r = state;
+    struct out name;
+    if (f->kind == FIELD_ATTRIBUTES) {
+        out_clause_changes(r, a, b, f);
+        return;
+    }
+    out_memory(&name);
+    out_field_name(&name, r->diff->b, b, f, fact);
+    begin_change(r, &name);
+    out_value(r, r->diff->a, a, f, fact);
+    between_values(r);
+    out_value(r, r->diff->b, b, f, fact);
+    out_difference(r, a, b, fact ? fact : f);
+    out_field_place(r, false, a, f, fact);
+    out_field_place(r, true, b, f, fact);
+    end_change(r);
+    out_free(&name);
 }
 
 /* ---- Statements ---- */
