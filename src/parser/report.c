@@ -190,6 +190,35 @@ static void fix_unclosed(struct parser *p, const struct expected *e, bool ends)
         build_fix(p, (struct span){ end, end }, only);
 }
 
+/* A comma behind the last of a list. */
+static void fix_comma(struct parser *p, struct span at)
+{
+    u32 end = p->lexer.previous_end;
+    if (at.begin < p->src->size && strchr(")]}", p->src->text[at.begin]) && end && p->src->text[end - 1] == ',') {
+        diag_note(p->ctx->diags, (struct loc){ 0 }, "no comma stands behind the last of a list");
+        build_fix(p, (struct span){ end - 1, end }, "");
+    }
+}
+
+/* `schema 1` */
+static void fix_whole(struct parser *p, struct span at, const char *word, const char *const *names, int n)
+{
+    if (has(names, n, "a decimal number") && !has(names, n, "a number") && strspn(word, "0123456789") == strlen(word))
+        build_fix(p, at, arena_format(&p->ctx->diags->arena, "%s.0", word));
+}
+
+/* Results behind the clauses, or in front of the operation. */
+static void note_results(struct parser *p, const struct expected *e, const char *word)
+{
+    struct diags *d = p->ctx->diags;
+    if (!e->statement || !e->clause)
+        return;
+    if (!strcmp(word, "->"))
+        diag_note(d, (struct loc){ 0 }, "results stand behind the operands, before all clauses");
+    else if (*word == '%')
+        diag_note(d, (struct loc){ 0 }, "a statement begins with its keyword; results stand behind the operands, as `(%%x) -> %%y : tensor<4x8xf16>`");
+}
+
 static void report_unexpected(struct parser *p, struct span at, const char *const *names, int n)
 {
     struct expected e = { 0 };
@@ -204,9 +233,12 @@ static void report_unexpected(struct parser *p, struct span at, const char *cons
     const char *list = list_text(p, &e);
     u32 end = p->lexer.previous_end;
     struct span shown = at;
-    if (new_line_between(p, end, at.begin) && !(e.statement && !item && !e.clause) && !at_end && p->item)
+    if (new_line_between(p, end, at.begin) && !(e.statement && !item) && !at_end && p->item)
         shown = (struct span){ end, end };      /* something is missing at the line's end */
     build_error(p, shown, "syntax.expected", "expected %s, found %s", e.n ? list : "something else", found);
+    note_results(p, &e, word);
+    fix_comma(p, at);
+    fix_whole(p, at, word, names, n);
     if (!near)
         fix_unclosed(p, &e, at_end || item);
     if (p->item && (at_end || item))
@@ -273,6 +305,16 @@ static void fix_comment(struct parser *p, struct span at)
     build_fix(p, (struct span){ close, end }, "");
 }
 
+/* Marks of other languages: `;` behind a statement, `#` before a comment. */
+static void fix_byte(struct parser *p, struct span at)
+{
+    char mark = p->src->text[at.begin];
+    if (mark == ';')
+        build_fix(p, at, "");
+    else if (mark == '#')
+        build_fix(p, at, "//");
+}
+
 static void fix_token(struct parser *p, struct span at)
 {
     const char *code = p->lexer.fault_code;
@@ -282,6 +324,8 @@ static void fix_token(struct parser *p, struct span at)
         fix_digest(p, at);
     else if (!strcmp(code, "syntax.comment.form"))
         fix_comment(p, at);
+    else if (!strcmp(code, "syntax.byte"))
+        fix_byte(p, at);
 }
 
 /* ---- The error ---- */
