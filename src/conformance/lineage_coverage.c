@@ -235,7 +235,7 @@ static bool run(struct check *check)
             check_skipped(check, "it names nothing that it is derived from");
         return true;
     }
-    c.parent = module_find(check->v.module, parent);
+    c.parent = check->v.module ? module_find(check->v.module, parent) : NULL;
     if (!c.parent) {
         check_skipped(check, "%s, which it is derived from, is not in the file", symbol_text(it, parent));
         return true;
