@@ -174,6 +174,38 @@ START_TEST(what_changes_a_number_is_among_what_it_depends_on)
 }
 END_TEST
 
+/* 16 blocks over 2 stages are 8 a stage; 16 microbatches of 2 over 2 replicas, of which the first stage holds min(16, 2). */
+START_TEST(the_account_of_a_stage_gives_its_buffers)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } buffers[] = {
+        { "weights", offsetof(struct stage_memory, weights) }, { "gradients", offsetof(struct stage_memory, gradients) },
+        { "activation_gradients", offsetof(struct stage_memory, activation_gradients) }, { "optimizer", offsetof(struct stage_memory, optimizer) },
+        { "working", offsetof(struct stage_memory, working) }, { "stored", offsetof(struct stage_memory, stored) },
+        { "checkpoint", offsetof(struct stage_memory, checkpoint) },
+    };
+    struct training_strategy all[96];
+    u32 n = variants(all);
+    for (u32 v = 0; v < n; v++) {
+        struct derived *d = derive(&model, &workload, &all[v]);
+        struct stage_memory stage;
+        struct block_fault fault;
+        ck_assert(stage_derive_memory(x, &model, &workload, &all[v], &d->block.memory, &stage, &fault));
+        for (u32 i = 0; i < COUNT(buffers); i++) {
+            struct account *a = ARENA_NEW(&arena, struct account);
+            *a = d->account;
+            ck_assert(account_stage(a, &d->on, &d->block.memory, 8, 8 * 2, buffers[i].name));
+            ck_assert_msg(a->lines[0].value == *(const qty *)((const char *)&stage + buffers[i].offset), "%s of variant %u", buffers[i].name, v);
+        }
+    }
+    struct account *a = ARENA_NEW(&arena, struct account);
+    *a = derive(&model, &workload, &all[0])->account;
+    ck_assert(!account_stage(a, &derive(&model, &workload, &all[0])->on, &(struct block_memory){ 0 }, 8, 16, "total"));
+}
+END_TEST
+
 /* 2MNK: rows, hidden width and a rank's heads; neither the feed-forward width nor how anything is recomputed. */
 START_TEST(what_does_not_occur_is_not_among_what_it_depends_on)
 {
@@ -256,6 +288,7 @@ Suite *account_suite(void)
     tcase_add_test(c, the_account_of_each_task_gives_its_numbers);
     tcase_add_test(c, the_parts_of_each_memory_fact_add_up_to_it);
     tcase_add_test(c, what_changes_a_number_is_among_what_it_depends_on);
+    tcase_add_test(c, the_account_of_a_stage_gives_its_buffers);
     tcase_add_test(c, what_does_not_occur_is_not_among_what_it_depends_on);
     tcase_add_test(c, a_formula_is_written_with_its_numbers);
     tcase_add_test(c, a_layer_that_is_not_there_has_no_account);
