@@ -37,5 +37,14 @@ for name in $names; do
     verdict "$name: no plan that passes" "$(ls "$name"/passes*.bpir >/dev/null 2>&1; echo $?)"
 done
 
+# The checkers of values say of changed programs what the executor finds.
+cd "$BP_SOURCE/test/lit/execute" || exit
+report=$("${PYTHON:-python3}" "$BP_SOURCE/test/conformance/judged.py" "$BP_OPT" 300 \
+    {linear,mlp,attention,embedding,gqa,pipeline,decode,operations}.bpir 2>&1)
+verdict "$report" $?
+[[ $report =~ ([0-9]+)\ wrong ]] && [ "${BASH_REMATCH[1]}" -ge 10 ]
+verdict "too few changes were wrong: $report" $?
+echo "$report"
+
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
