@@ -11,8 +11,8 @@
 
 /* What is refused: more than this. */
 enum {
-    EXECUTE_ELEMENTS = 1 << 20,     /* of one value */
-    EXECUTE_STORED = 1 << 24,       /* of all parts of all values */
+    EXECUTE_ELEMENTS = 1 << 22,     /* of one value */
+    EXECUTE_STORED = 1 << 25,       /* of all parts of all values */
     EXECUTE_RANKS = 1024,
 };
 #define EXECUTE_WORK ((u64)1 << 31) /* multiplications, or elements moved, of all tasks */

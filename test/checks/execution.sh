@@ -43,6 +43,11 @@ for block in console*; do
     verdict $? "docs/execution.md: \`$command\` prints otherwise: $difference"
 done
 
+# The fragments of the MLP, at their own size.
+cat "$BP_SOURCE"/examples/fragments/mlp.{model,dist}.bpir >mlp.bpir
+report=$(bp-opt --execute='$rows=64' mlp.bpir 2>&1) && grep -q '7 values agree with @mlp' <<<"$report"
+verdict $? "the fragments of the MLP differ: $report"
+
 # ---- Another executor ----
 
 programs=0
