@@ -248,10 +248,10 @@ static void out_attributes(struct out *o, const struct item *it, u32 handle)
     }
 }
 
-static void out_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f)
+/* VALUE is the field's, 0 for facts and lineage. */
+static void out_value(struct out *o, const struct item *it, const struct stmt *s, const struct field *f, u64 value)
 {
     const struct interner *names = &it->ctx->names;
-    u64 value = f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE ? 0 : field_get(s, f);
     double number;
     switch ((enum field_kind)f->kind) {
     case FIELD_SYMBOL_NAME: out_name(o, names, '@', s->name); break;
@@ -291,12 +291,24 @@ static void out_field(struct out *o, const struct item *it, const struct stmt *s
     }
 }
 
+static u64 value_of(const struct stmt *s, const struct field *f)
+{
+    return f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE ? 0 : field_get(s, f);
+}
+
+static void out_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f)
+{
+    out_value(o, it, s, f, value_of(s, f));
+}
+
 /* Punctuation in front of a head field, behind one of kind BEFORE. Operands stick to the operation; a type, or what a
  * symbol stands for, follows a colon. */
-static const char *before_head(const struct field *f, u8 before)
+static void out_before_head(struct out *o, const struct field *f, u8 before)
 {
-    return f->kind == FIELD_OPERANDS ? ""
-           : f->kind == FIELD_TYPE || (f->kind == FIELD_ENUM && before == FIELD_DOLLAR_NAME) ? " : " : " ";
+    if (f->kind == FIELD_TYPE || (f->kind == FIELD_ENUM && before == FIELD_DOLLAR_NAME))
+        out_bytes(o, " : ", 3);
+    else if (f->kind != FIELD_OPERANDS)
+        out_char(o, ' ');
 }
 
 /* Clauses whose text brings its own words. */
@@ -305,23 +317,37 @@ static bool has_own_words(const struct field *f)
     return f->kind == FIELD_LINEAGE || f->kind == FIELD_SHARDING || f->kind == FIELD_ATTRIBUTES;
 }
 
+/* Whether the text leaves the field out: most statements say few of their entity's fields. */
+static bool is_left_out(const struct item *it, const struct stmt *s, const struct field *f, u64 value)
+{
+    if (f->presence == REQUIRED || f->kind == FIELD_OPERANDS)
+        return false;
+    if (f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE || f->kind == FIELD_RESULTS || f->presence == DERIVED)
+        return f->presence == DERIVED || field_is_default(it, s, f);
+    return value == f->fallback;
+}
+
 static void out_fields(struct out *o, const struct item *it, const struct stmt *s, const struct field *from)
 {
     bool broken = false;
     for (const struct field *f = from; f->kind != FIELD_END; f++) {
-        if (f->presence != REQUIRED && f->kind != FIELD_OPERANDS && (f->presence == DERIVED || field_is_default(it, s, f)))
+        u64 value = value_of(s, f);
+        if (is_left_out(it, s, f, value))
             continue;
         if (f->place == PLACE_HEAD) {
-            out_string(o, before_head(f, f > from ? f[-1].kind : FIELD_END));
+            out_before_head(o, f, f > from ? f[-1].kind : FIELD_END);
         } else if (f->kind != FIELD_SHARDING) {
-            out_string(o, f->place == PLACE_LINE && !broken ? "\n    " : " ");
+            if (f->place == PLACE_LINE && !broken)
+                out_bytes(o, "\n    ", 5);
+            else
+                out_char(o, ' ');
             broken = broken || f->place == PLACE_LINE;
         }
         if (f->place != PLACE_HEAD && !has_own_words(f)) {
             out_bytes(o, f->name, f->length);
             out_char(o, ' ');
         }
-        out_field(o, it, s, f);
+        out_value(o, it, s, f, value);
     }
 }
 

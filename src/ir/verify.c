@@ -361,6 +361,8 @@ static void check_fields(struct verifier *v, const struct stmt *s)
     const struct operation *op = NULL;
     for (const struct field *f = stmt_entity(v->item, s)->fields; f->kind != FIELD_END; f++) {
         u64 value = f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE ? 0 : field_get(s, f);
+        if (!value && f->kind != FIELD_FACTS && f->kind != FIELD_INTEGER && f->kind != FIELD_TYPE)
+            continue;       /* nothing is said: most fields of most statements */
         switch ((enum field_kind)f->kind) {
         case FIELD_QUANTITY: check_quantity(v, s, f, value); break;
         case FIELD_INTEGER: check_multiple(v, s, f); break;
