@@ -77,6 +77,37 @@ static void refuse_alone(struct ends *x, const struct end *e)
                                                    : "a `transfer` with its result, between the same ranks on the same channel, is the receive");
 }
 
+static bool same_parts(const struct item *it, const struct dist_value *a, const struct dist_value *b)
+{
+    u32 n = list_n(it, a->sharding);
+    if (!a->sharding || !b->sharding)
+        return a->sharding == b->sharding;
+    return n == list_n(it, b->sharding) && !memcmp(list_at(it, a->sharding), list_at(it, b->sharding), n * sizeof(u32));
+}
+
+static void refuse_value(struct ends *x, u32 send, u32 receive, const struct dist_value *a, const struct dist_value *b)
+{
+    const struct item *it = item_of(x);
+    const char *sent = value_text(it, a->s.name), *taken = value_text(it, b->s.name);
+    verify_error(&x->m->check->v, x->m->schedule.view.steps[receive].s, NULL, taken, "check.collective_matching.message",
+                 "%s receives %s, and %s, which it meets, sends %s, which is of another %s", text_of(x, receive), taken, text_of(x, send), sent,
+                 a->type == b->type ? "sharding" : "type");
+    verify_note(&x->m->check->v, x->m->schedule.view.steps[send].s, NULL, sent, "the send is here");
+}
+
+/* In a dist program what is received is the value that is sent, in the same parts. */
+static void check_values(struct ends *x, u32 send, u32 receive)
+{
+    const struct item *it = item_of(x);
+    u32 operands = x->m->schedule.view.steps[send].operands, results = x->m->schedule.view.steps[receive].results;
+    for (u32 i = 0; it->kind->layer == LAYER_DIST && list_n(it, operands) == list_n(it, results) && i < list_n(it, operands); i++) {
+        const struct dist_value *a = (const struct dist_value *)item_value(it, list_at(it, operands)[i]),
+                                *b = (const struct dist_value *)item_value(it, list_at(it, results)[i]);
+        if (a && b && (a->type != b->type || !same_parts(it, a, b)))
+            refuse_value(x, send, receive, a, b);
+    }
+}
+
 static void meet(struct ends *x, const struct end *send, const struct end *receive)
 {
     qty sent = message_of(x, send->step), taken = message_of(x, receive->step);
@@ -84,8 +115,10 @@ static void meet(struct ends *x, const struct end *send, const struct end *recei
     x->partner[send->step] = receive->step + 1;
     x->partner[receive->step] = send->step + 1;
     x->m->pairs++;
-    if (sent == taken)
+    if (sent == taken) {
+        check_values(x, send->step, receive->step);
         return;
+    }
     verify_error(&x->m->check->v, x->m->schedule.view.steps[receive->step].s, "work", "message", "check.collective_matching.message",
                  "%s receives %s bytes, and %s, which it meets, sends %s", text_of(x, receive->step), qty_text(ctx, taken), text_of(x, send->step),
                  qty_text(ctx, sent));

@@ -43,7 +43,7 @@ const struct rule check_rules[] = {
       "same ranks on the same channel. Write the receive, or both ends in one transfer." },
     { "check.collective_matching.receive", "What a rank receives, another sends: a transfer with results alone needs one with operands alone, between "
       "the same ranks on the same channel. Write the send, or both ends in one transfer." },
-    { "check.collective_matching.message", "A receive takes the bytes that are sent. Make the two messages equal, or the order of one side that of the other." },
+    { "check.collective_matching.message", "A receive takes what is sent: the same bytes, of the same value. Make the two alike, or the order of one side that of the other." },
     { "check.collective_matching.hang", "A send ends when it is received: ranks that wait for one another in a circle never go on. Move a send or a "
       "receive up, or write both ends in one transfer." },
 

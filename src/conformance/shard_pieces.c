@@ -151,12 +151,27 @@ static void check_seed(struct program *p, const struct dist_task *t, atom name)
     }
 }
 
+/* What is written in place on some of the ranks that hold it. */
+static void check_written(struct program *p, const struct dist_task *t, atom name)
+{
+    const struct value_facts *v = program_value(p, name);
+    u32 rank, ranks = rank_set_of(&p->grid.sets, t->ranks);
+    if (!v || v->maker == t || v->holders == ranks || !rank_sets_differ(&p->grid.sets, v->holders, ranks, &rank))
+        return;
+    const char *text = value_text(p->it, name);
+    verify_error(&p->check->v, &t->s, "effects", text, "check.shard_reconstruction.replicas",
+                 "%s changes %s, and not on rank %u, which holds it: what that has is out of date", stmt_text(p->it, &t->s), text, rank);
+    verify_note(&p->check->v, v->maker ? &v->maker->s : &v->value->s, NULL, text, "it comes to hold %s here", text);
+}
+
 void shard_pieces_check(struct program *p, const struct dist_task *t, const struct task_meaning *x)
 {
     const u32 *at = list_at(p->it, t->effects);
     for (u32 i = 0; i + 1 < list_n(p->it, t->effects); i += 2)
         if (at[i] == EFFECT_RANDOM && ref_is_value(at[i + 1]))
             check_seed(p, t, ref_atom(at[i + 1]));
+        else if ((at[i] == EFFECT_WRITE || at[i] == EFFECT_UPDATE) && ref_is_value(at[i + 1]))
+            check_written(p, t, ref_atom(at[i + 1]));
     if (!x->known)
         return;
     u8 label = meaning_dim(x, 0, x->axis, x->rank);
