@@ -65,7 +65,8 @@ static void compare_part(struct run_value *value, const struct tensor *part, con
 /* ---- One value ---- */
 
 /* The parts of the rank's group, reduced into OUT, which has room. False: one is not held. */
-static bool reduce_group(const struct run *r, const struct run_value *value, u64 rank, struct tensor *out, const struct tensor **parts)
+static bool reduce_group(const struct run *r, const struct run_value *value, u64 rank, struct tensor *out,
+                         const struct tensor **parts)
 {
     u64 n = mesh_product(&r->mesh, value->partial);
     for (u64 i = 0; i < n; i++) {
@@ -136,7 +137,8 @@ static const char *ranks_text(struct run *r, const struct difference *d)
     const char *text = "";
     for (u32 i = 0; i < d->ranks && i < COUNT(d->shown); i++)
         text = arena_format(&r->v.scratch, "%s%s%u", text, i ? ", " : "", d->shown[i]);
-    return arena_format(&r->v.scratch, "rank%s %s%s", d->ranks == 1 ? "" : "s", text, d->ranks > COUNT(d->shown) ? ", ..." : "");
+    return arena_format(&r->v.scratch, "rank%s %s%s", d->ranks == 1 ? "" : "s", text,
+                        d->ranks > COUNT(d->shown) ? ", ..." : "");
 }
 
 /* "%a, %b": all operands, or only those that were compared with nothing. */
@@ -154,26 +156,41 @@ static const char *operands_text(struct run *r, const struct run_task *t, bool u
 static void note_maker(struct run *r, const struct run_value *value)
 {
     const struct run_task *t = value->maker;
-    const char *unknown = operands_text(r, t, true);
-    verify_note(&r->v, t->s, NULL, NULL, "%s makes it by %s of %s%s", stmt_text(r->it, t->s), run_task_text(r, t),
-                operands_text(r, t, false), *unknown ? "" : list_n(r->it, t->operands) == 1 ? ", which is right so far" : ", which are right so far");
+    const char *unknown = operands_text(r, t, true), *all = operands_text(r, t, false);
+    const char *right = list_n(r->it, t->operands) == 1 ? ", which is right so far" : ", which are right so far";
+    verify_note(&r->v, t->s, NULL, NULL, "%s makes it by %s of %s%s", stmt_text(r->it, t->s), run_task_text(r, t), all,
+                *unknown ? "" : right);
     if (*unknown)
         verify_note_legal(&r->v, "no source was named for %s: what is wrong may lie further up", unknown);
 }
 
+static void report_source(struct run *r, const struct run_value *value, const struct difference *d, const char *place)
+{
+    const char *name = value_text(r->it, value->name), *source = value_text(r->source->it, value->source->name);
+    verify_error(&r->v, value->s, NULL, NULL, "execute.differs",
+                 "%s on rank %" PRIu64 "%s is not %s of %s: element %s is %.9g, and should be %.9g "
+                 "(off by %.3g, where rounding allows %.1g)",
+                 name, d->rank, value->partial ? ", reduced with its group's," : "", source,
+                 symbol_text(r->source->it, r->source->it->name), place, d->found, d->expected,
+                 apart(d->found, d->expected), d->tolerance);
+}
+
+static void report_copies(struct run *r, const struct run_value *value, const struct difference *d, const char *place)
+{
+    verify_error(&r->v, value->s, NULL, NULL, "execute.replica",
+                 "%s is one value on ranks %" PRIu64 " and %" PRIu64 ", but element %s is %.9g on one and %.9g on the other "
+                 "(off by %.3g, where rounding allows %.1g)",
+                 value_text(r->it, value->name), d->other, d->rank, place, d->expected, d->found,
+                 apart(d->found, d->expected), d->tolerance);
+}
+
 static void report(struct run *r, const struct run_value *value, const struct difference *d)
 {
-    const char *name = value_text(r->it, value->name), *place = place_text(&r->v.scratch, d->place, value->whole.rank);
-    double off = apart(d->found, d->expected);
+    const char *place = place_text(&r->v.scratch, d->place, value->whole.rank);
     if (value->compared)
-        verify_error(&r->v, value->s, NULL, NULL, "execute.differs",
-                     "%s on rank %" PRIu64 "%s is not %s of %s: element %s is %.9g, and should be %.9g (off by %.3g, where rounding allows %.1g)",
-                     name, d->rank, value->partial ? ", reduced with its group's," : "", value_text(r->source->it, value->source->name),
-                     symbol_text(r->source->it, r->source->it->name), place, d->found, d->expected, off, d->tolerance);
+        report_source(r, value, d, place);
     else
-        verify_error(&r->v, value->s, NULL, NULL, "execute.replica",
-                     "%s is one value on ranks %" PRIu64 " and %" PRIu64 ", but element %s is %.9g on one and %.9g on the other (off by %.3g, where rounding allows %.1g)",
-                     name, d->other, d->rank, place, d->expected, d->found, off, d->tolerance);
+        report_copies(r, value, d, place);
     note_maker(r, value);
     verify_note_legal(&r->v, "%" PRIu64 " of %" PRIu64 " elements differ, on %s", d->elements, d->of, ranks_text(r, d));
 }
@@ -197,7 +214,8 @@ static void check_bound(struct run *r, const struct run_value *value)
     double most = value->largest * 1e-3;
     if (value->wrong || value->follows || most == 0 || value->tolerance <= most)
         return;
-    verify_error(&r->v, value->s, NULL, NULL, "execute.bound", "rounding alone may change %s by %.1g, and its largest element is %.1g: that proves nothing",
+    verify_error(&r->v, value->s, NULL, NULL, "execute.bound",
+                 "rounding alone may change %s by %.1g, and its largest element is %.1g: that proves nothing",
                  value_text(r->it, value->name), value->tolerance, value->largest);
     verify_note_legal(&r->v, "name sources of what it is made of, so that each step is compared by itself");
 }
@@ -262,12 +280,14 @@ static void note_followers(struct run *r)
     for (u32 i = 0; i < r->n_values; i++)
         n += r->values[i].follows;
     if (n)
-        verify_note_legal(&r->v, "%u value%s made of what differs, and %s not judged", n, n == 1 ? " is" : "s are", n == 1 ? "is" : "are");
+        verify_note_legal(&r->v, "%u value%s made of what differs, and %s not judged", n, n == 1 ? " is" : "s are",
+                          n == 1 ? "is" : "are");
 }
 
 static void refuse_unproved(struct run *r, const struct run_value *want)
 {
-    verify_error(&r->v, NULL, NULL, NULL, "execute.output", "no output of %s is %s, an output of %s", symbol_text(r->it, r->it->name),
+    verify_error(&r->v, NULL, NULL, NULL, "execute.output", "no output of %s is %s, an output of %s",
+                 symbol_text(r->it, r->it->name),
                  value_text(r->source->it, want->name), symbol_text(r->source->it, r->source->it->name));
     verify_note_legal(&r->v, "what leaves the program is what is proved: name it alike, or its task `from` its operation");
 }
@@ -298,7 +318,8 @@ static void check_whole(struct run *r)
             continue;
         tensor_allot(&all, &room);
         if (!run_gather(r, &r->values[i], &all, 0, 0))
-            verify_error(&r->v, r->values[i].s, NULL, NULL, "execute.part", "no ranks hold all parts of %s, which leaves the program",
+            verify_error(&r->v, r->values[i].s, NULL, NULL, "execute.part",
+                         "no ranks hold all parts of %s, which leaves the program",
                          value_text(r->it, r->values[i].name));
     }
     arena_free(&room);

@@ -95,7 +95,8 @@ static bool is_reduction(const struct run *r, const struct run_task *t)
 static bool refuse_missing(struct run *r, const struct run_task *t, atom name, u64 rank, u64 found, u64 n)
 {
     const char *text = value_text(r->it, name);
-    verify_error(&r->v, t->s, NULL, text, "execute.part", "rank %" PRIu64 " gets only %" PRIu64 " of the %" PRIu64 " elements that it needs of %s",
+    verify_error(&r->v, t->s, NULL, text, "execute.part",
+                 "rank %" PRIu64 " gets only %" PRIu64 " of the %" PRIu64 " elements that it needs of %s",
                  rank, found, n, text);
     verify_note_legal(&r->v, "the parts of its group do not make up its own");
     return false;
@@ -172,7 +173,8 @@ static bool run_reshard(struct run *r, const struct run_task *t, atom from, stru
         tensor_allot(&out, r->arena);
         if (!run_gather(r, run_value(r, from), &out, to->partial, rank)) {
             const char *text = value_text(r->it, from);
-            return verify_error(&r->v, t->s, NULL, text, "execute.part", "no rank holds all that rank %" PRIu64 " needs of %s", rank, text);
+            return verify_error(&r->v, t->s, NULL, text, "execute.part",
+                                "no rank holds all that rank %" PRIu64 " needs of %s", rank, text);
         }
         if (!run_keep(r, t, to, rank, &out))
             return false;

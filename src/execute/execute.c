@@ -17,7 +17,8 @@ static struct run *run_of(const struct execution *e, const struct item *it)
     return NULL;
 }
 
-static struct run *new_run(struct execution *e, const struct module *m, const struct item *it, const struct execute_options *options)
+static struct run *new_run(struct execution *e, const struct module *m, const struct item *it,
+                           const struct execute_options *options)
 {
     struct run *r = ARENA_NEW(&e->arena, struct run);
     *r = (struct run){ .v = { .item = it, .ctx = it->ctx, .module = m }, .it = it, .options = options, .arena = &e->arena };
@@ -41,7 +42,8 @@ static void run_program(struct run *r)
  * The parent runs first, if it is a program of the file. One that is refused has no numbers: what is from it can't be
  * judged, and isn't run. In a circle of items that are from one another, one runs by itself.
  */
-static struct run *run_item(struct execution *e, const struct module *m, const struct item *it, const struct execute_options *options)
+static struct run *run_item(struct execution *e, const struct module *m, const struct item *it,
+                            const struct execute_options *options)
 {
     struct run *r = run_of(e, it), *base = NULL;
     if (r)
@@ -65,7 +67,8 @@ static void refuse_layer(const struct item *it)
 {
     struct verifier v = { .item = it, .ctx = it->ctx };
     arena_init(&v.scratch);
-    verify_error(&v, NULL, NULL, NULL, "execute.layer", "%s is a %s, whose commands say what moves, but not what is computed",
+    verify_error(&v, NULL, NULL, NULL, "execute.layer",
+                 "%s is a %s, whose commands say what moves, but not what is computed",
                  symbol_text(it, it->name), it->kind->name);
     verify_note_legal(&v, "model and dist programs run; --item=@name chooses one");
     arena_free(&v.scratch);

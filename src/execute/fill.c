@@ -14,7 +14,8 @@ static struct run_value *of_operation(const struct run *r, const struct run_valu
 {
     const struct run_task *t = value->maker;
     const struct stmt *s = t->s;
-    bool whole = s->lineage_kind == LINEAGE_LOWERED || s->lineage_kind == LINEAGE_CLONED || s->lineage_kind == LINEAGE_PRESERVED;
+    bool whole = s->lineage_kind == LINEAGE_LOWERED || s->lineage_kind == LINEAGE_CLONED ||
+                 s->lineage_kind == LINEAGE_PRESERVED;
     if (!whole || list_n(r->it, s->lineage) != 1 || ref_is_value(list_at(r->it, s->lineage)[0]))
         return NULL;
     const struct run_task *from = run_task_named(r->source, ref_atom(list_at(r->it, s->lineage)[0]));
@@ -30,7 +31,8 @@ static struct run_value *of_operation(const struct run *r, const struct run_valu
 static struct run_value *written(const struct run *r, const struct run_value *value)
 {
     const struct stmt *s = value->maker ? value->maker->s : value->s;
-    u32 n = list_n(r->it, s->lineage), results = value->maker ? list_n(r->it, value->maker->results) : 1, place = 0, seen = 0;
+    u32 n = list_n(r->it, s->lineage), place = 0, seen = 0;
+    u32 results = value->maker ? list_n(r->it, value->maker->results) : 1;
     while (value->maker && place < results && list_at(r->it, value->maker->results)[place] != value->name)
         place++;
     for (u32 i = 0; i < n; i++)
@@ -65,7 +67,8 @@ static bool find_source(struct run *r, struct run_value *value)
                  value_text(r->it, value->name), sizes_text(&r->v.scratch, value->whole.size, value->whole.rank),
                  value_text(r->source->it, value->source->name), symbol_text(r->source->it, r->source->it->name),
                  sizes_text(&r->v.scratch, value->source->whole.size, value->source->whole.rank));
-    verify_note(&r->v, value->s, NULL, NULL, "types are those of whole values; a value of another meaning has a name of its own");
+    verify_note(&r->v, value->s, NULL, NULL,
+                "types are those of whole values; a value of another meaning has a name of its own");
     return false;
 }
 
@@ -75,7 +78,8 @@ static bool require_source(struct run *r, const struct run_value *value)
         return true;
     const char *name = value_text(r->it, value->name), *source = symbol_text(r->source->it, r->source->it->name),
                *near = nearest_value(r->source->it, value->name);
-    verify_error(&r->v, value->s, NULL, NULL, "execute.source.missing", "%s is no value of %s, so that nothing says what is in it",
+    verify_error(&r->v, value->s, NULL, NULL, "execute.source.missing",
+                 "%s is no value of %s, so that nothing says what is in it",
                  name, source);
     if (near)
         verify_note_legal(&r->v, "name what it is: `from %%%s`", near);
@@ -203,7 +207,8 @@ static void fill_part(struct run *r, struct run_value *value, const struct tenso
     u64 terms = mesh_product(&r->mesh, value->partial);
     tensor_allot(part, r->arena);
     tensor_overlap(part, whole, REDUCTION_NONE);
-    part->bound = value->partial && value->source && value->source->maker ? roundings(terms) * ((double)terms + whole->largest) : 0;
+    if (value->partial && value->source && value->source->maker)
+        part->bound = roundings(terms) * ((double)terms + whole->largest);
     if (value->partial)
         take_share(r, value, part, mesh_position_in(&r->mesh, value->partial, rank));
     part->largest = tensor_largest(part);

@@ -54,7 +54,8 @@ bool kernel_same(struct kernel_call *c, u32 a, u32 i, u32 b, u32 k)
 {
     if (i < c->in[a].rank && k < c->in[b].rank && c->in[a].size[i] == c->in[b].size[k])
         return true;
-    return kernel_refuse(c, "execute.shape", "dimension %u of %s, which is %s, does not fit dimension %u of %s, which is %s", i,
+    return kernel_refuse(c, "execute.shape",
+                         "dimension %u of %s, which is %s, does not fit dimension %u of %s, which is %s", i,
                          c->in_names[a], sizes_text(c->arena, c->in[a].size, c->in[a].rank), k, c->in_names[b],
                          sizes_text(c->arena, c->in[b].size, c->in[b].rank));
 }

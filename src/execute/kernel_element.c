@@ -35,7 +35,8 @@ bool kernel_mul(struct kernel_call *c)
         return false;
     for (u64 i = 0; i < y->n; i++)
         y->at[i] = a->at[i] * b->at[i];
-    y->bound = tensor_largest(a) * b->bound + tensor_largest(b) * a->bound + a->bound * b->bound + ROUNDING * tensor_largest(y);
+    y->bound = tensor_largest(a) * b->bound + tensor_largest(b) * a->bound + a->bound * b->bound;
+    y->bound += ROUNDING * tensor_largest(y);
     return true;
 }
 
@@ -99,7 +100,8 @@ static bool pairs(struct kernel_call *c)
     u64 from = x->from[x->rank - 1], size = last_size(x);
     if (from % 2 == 0 && size % 2 == 0)
         return true;
-    return kernel_refuse(c, "execute.shape", "the last dimension of %s is turned in pairs, and a rank holds %" PRIu64 " from %" PRIu64 " on",
+    return kernel_refuse(c, "execute.shape",
+                         "the last dimension of %s is turned in pairs, and a rank holds %" PRIu64 " from %" PRIu64 " on",
                          c->in_names[0], size, from);
 }
 

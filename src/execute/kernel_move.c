@@ -36,7 +36,8 @@ bool kernel_reshape(struct kernel_call *c)
     const struct tensor *x = &c->in[0], *y = &c->out[0];
     if (x->n != y->n)
         return kernel_refuse(c, "execute.shape", "%s is %s, and %s is %s, which is not as many elements", c->in_names[0],
-                             sizes_text(c->arena, x->size, x->rank), c->out_names[0], sizes_text(c->arena, y->size, y->rank));
+                             sizes_text(c->arena, x->size, x->rank), c->out_names[0],
+                             sizes_text(c->arena, y->size, y->rank));
     copy(c);
     return true;
 }

@@ -14,7 +14,8 @@ static bool whole_rows(struct kernel_call *c)
     if (!kernel_rank(c, 0, 1))
         return false;
     if (last_size(x) != x->whole[x->rank - 1])
-        return kernel_refuse(c, "execute.shape", "%s has only %" PRIu64 " of %" PRIu64 " elements of its last dimension here",
+        return kernel_refuse(c, "execute.shape",
+                             "%s has only %" PRIu64 " of %" PRIu64 " elements of its last dimension here",
                              c->in_names[0], last_size(x), x->whole[x->rank - 1]);
     return true;
 }
@@ -128,7 +129,8 @@ static bool label_fits(struct kernel_call *c, double label, u64 classes, u64 tok
 {
     if (label >= 0 && label < (double)classes)
         return true;
-    return kernel_refuse(c, "execute.index", "token %" PRIu64 " of %s has the label %.17g, and %s has %" PRIu64 " classes", token,
+    return kernel_refuse(c, "execute.index", "token %" PRIu64 " of %s has the label %.17g, and %s has %" PRIu64 " classes",
+                         token,
                          c->in_names[1], label, c->in_names[0], classes);
 }
 

@@ -73,7 +73,8 @@ u64 mesh_member(const struct mesh *m, u64 mask, u64 rank, u64 position)
     return rank;
 }
 
-bool mesh_box(const struct mesh *m, const struct sharding *s, u64 rank, const struct tensor *whole, struct tensor *box, u32 *dim)
+bool mesh_box(const struct mesh *m, const struct sharding *s, u64 rank, const struct tensor *whole, struct tensor *box,
+              u32 *dim)
 {
     *box = *whole;
     box->at = NULL;

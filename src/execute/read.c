@@ -77,7 +77,8 @@ static void read_output(struct run *r, const struct stmt *s)
     bool dist = run_is_distributed(r);
     if (s->entity != (dist ? (u32)DIST_OUTPUT : (u32)MODEL_OUTPUT))
         return;
-    struct run_value *value = run_value(r, dist ? ((const struct dist_output *)s)->value : ((const struct model_output *)s)->value);
+    atom name = dist ? ((const struct dist_output *)s)->value : ((const struct model_output *)s)->value;
+    struct run_value *value = run_value(r, name);
     if (value)
         value->is_output = true;
 }
@@ -143,7 +144,8 @@ static void check_symbol(struct run *r, const struct stmt *s, u64 multiple_of)
     }
     if (!multiple_of || !qty_value(r->v.ctx->exprs, b->value, &value) || value % multiple_of == 0)
         return;
-    verify_error(&r->v, s, "multiple_of", NULL, "execute.symbol.multiple", "$%s is a multiple of %" PRIu64 ", and %s is none", name,
+    verify_error(&r->v, s, "multiple_of", NULL, "execute.symbol.multiple",
+                 "$%s is a multiple of %" PRIu64 ", and %s is none", name,
                  multiple_of, u128_text(value, digits));
 }
 
@@ -177,7 +179,8 @@ static bool read_sizes(struct run *r, struct run_value *value)
         if (status == EXPR_UNBOUND)
             return false;
         if (status != EXPR_OK || n == 0)
-            return verify_error(&r->v, value->s, NULL, NULL, "execute.shape", "dimension %u of %s, %s, %s", i, name_of(r, value),
+            return verify_error(&r->v, value->s, NULL, NULL, "execute.shape", "dimension %u of %s, %s, %s", i,
+                                name_of(r, value),
                                 qty_text(r->v.ctx, type->dims[i]), status == EXPR_OK ? "is 0" : expr_status_text(status));
         t->size[i] = t->whole[i] = n > UINT64_MAX ? UINT64_MAX : (u64)n;
     }
@@ -215,7 +218,8 @@ static bool read_parts(struct run *r, struct run_value *value)
     for (u64 rank = 0; rank < r->mesh.size; rank++)
         if (!mesh_box(&r->mesh, &value->sharding, rank, &value->whole, &value->parts[rank], &dim)) {
             verify_error(&r->v, value->s, "sharding", NULL, "execute.shape",
-                         "dimension %u of %s is %" PRIu64 ", which its %" PRIu64 " parts do not divide", dim, name_of(r, value),
+                         "dimension %u of %s is %" PRIu64 ", which its %" PRIu64 " parts do not divide", dim,
+                         name_of(r, value),
                          value->whole.whole[dim], mesh_product(&r->mesh, mesh_mask(&r->mesh, value->sharding.dims[dim])));
             verify_note_legal(&r->v, "give its symbols values that the axes divide");
             return false;
@@ -245,7 +249,8 @@ static void read_values(struct run *r)
 
 static void refuse_coarse(struct run *r, const struct run_task *t, const char *name)
 {
-    verify_error(&r->v, t->s, NULL, name, "execute.operation.coarse", "%s is coarse: it says what it costs, not what it computes",
+    verify_error(&r->v, t->s, NULL, name, "execute.operation.coarse",
+                 "%s is coarse: it says what it costs, not what it computes",
                  name);
     verify_note_legal(&r->v, "write it out in operations of the model, such as model.linear and model.softmax");
 }
@@ -256,7 +261,8 @@ static void check_local(struct run *r, struct run_task *t)
     t->kernel = kernel_find(name);
     if (!t->kernel) {
         refuse_coarse(r, t, name);
-    } else if (t->kernel->flags & KERNEL_CURVED && (t->phase == DIST_ACTIVATION_GRADIENT || t->phase == DIST_WEIGHT_GRADIENT)) {
+    } else if (t->kernel->flags & KERNEL_CURVED &&
+               (t->phase == DIST_ACTIVATION_GRADIENT || t->phase == DIST_WEIGHT_GRADIENT)) {
         verify_error(&r->v, t->s, "phase", NULL, "execute.operation.gradient",
                      "in this phase %s means its gradient, which the executor does not have", name);
         verify_note_legal(&r->v, "write the gradient out in products and sums");
@@ -272,7 +278,8 @@ static void check_operands(struct run *r, const struct run_task *t)
                    : n > 0 && n == m;
     if (t->body == DIST_CONTROL || (t->body == DIST_LOCAL && !t->kernel) || good)
         return;
-    verify_error(&r->v, t->s, NULL, NULL, "execute.operands", "%s writes no operands and results, so that nothing moves through it",
+    verify_error(&r->v, t->s, NULL, NULL, "execute.operands",
+                 "%s writes no operands and results, so that nothing moves through it",
                  stmt_text(r->it, t->s));
     verify_note_legal(&r->v, "the executor follows values: write `(%%x) -> %%y : type`");
 }

@@ -153,9 +153,10 @@ static void text_comparison(const struct report *p, const struct run_value *valu
     if (value->tolerance == 0)
         out_string(p->o, "equal");
     else if (value->error == 0)
-        out_printf(p->o, "equal (rounding allows %.1e)", value->largest > 0 ? value->tolerance / value->largest : value->tolerance);
+        out_printf(p->o, "equal (rounding allows %.1e)", value->tolerance / (value->largest > 0 ? value->largest : 1));
     else
-        out_printf(p->o, "relative error %.1e (rounding allows %.1e)", value->error / value->largest, value->tolerance / value->largest);
+        out_printf(p->o, "relative error %.1e (rounding allows %.1e)", value->error / value->largest,
+                   value->tolerance / value->largest);
     out_string(p->o, "; by ");
     out_name(p->o, &p->r->v.ctx->names, '@', value->maker->s->name);
     out_char(p->o, '\n');
@@ -174,7 +175,8 @@ static void text_sum(const struct report *p)
         out_char(p->o, '\n');
     } else {
         out_printf(p->o, "  compared with nothing, since it is from %s; copies of %s agree\n",
-                   r->it->header.parent.item ? "what is not in the file" : "no program", r->n_alone == 1 ? "its one value" : "its values");
+                   r->it->header.parent.item ? "what is not in the file" : "no program",
+                   r->n_alone == 1 ? "its one value" : "its values");
     }
 }
 
@@ -332,7 +334,8 @@ static void json_run(const struct report *p)
     const struct run *r = p->r;
     out_string(p->o, "{\"item\":");
     json_name(p->o, &r->v.ctx->names, '@', r->it->name);
-    out_printf(p->o, ",\"kind\":\"%s\",\"ranks\":%" PRIu64 ",\"seed\":\"%" PRIu64 "\",\"source\":", r->it->kind->name, r->mesh.size, p->e->seed);
+    out_printf(p->o, ",\"kind\":\"%s\",\"ranks\":%" PRIu64 ",\"seed\":\"%" PRIu64 "\",\"source\":", r->it->kind->name,
+               r->mesh.size, p->e->seed);
     if (r->source)
         json_name(p->o, &r->v.ctx->names, '@', r->source->it->name);
     else

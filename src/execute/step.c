@@ -11,7 +11,8 @@ const char *run_task_text(const struct run *r, const struct run_task *t)
     const char *word = dist_body_enum.words[t->body].text;
     if (t->body == DIST_LOCAL)
         return context_text(r->v.ctx, t->operation);
-    return t->operation ? arena_format((struct arena *)&r->v.scratch, "%s %s", word, context_text(r->v.ctx, t->operation)) : word;
+    return t->operation ? arena_format((struct arena *)&r->v.scratch, "%s %s", word,
+                                       context_text(r->v.ctx, t->operation)) : word;
 }
 
 
@@ -34,7 +35,8 @@ bool run_keep(struct run *r, const struct run_task *t, struct run_value *value, 
         if (isnan(part->at[i]) || part->at[i] == INFINITY) {
             tensor_place(part, i, place);
             return verify_error(&r->v, t->s, NULL, NULL, "execute.number", "%s makes element %s of %s %s, on rank %" PRIu64,
-                                run_task_text(r, t), place_text(&r->v.scratch, place, part->rank), value_text(r->it, value->name),
+                                run_task_text(r, t), place_text(&r->v.scratch, place, part->rank),
+                                value_text(r->it, value->name),
                                 isnan(part->at[i]) ? "no number" : "infinite", rank);
         }
     if (!ranks_contain(r->it, value->owners, (u32)rank))

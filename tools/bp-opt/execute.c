@@ -8,7 +8,8 @@ static bool read_seed(struct executor *x, const char *text, size_t length)
 {
     u128 n;
     if (!u128_parse(text, length, &n) || n > UINT64_MAX)
-        return usage_error("option '--execute' takes a seed up to %llu, not '%.*s'", (unsigned long long)UINT64_MAX, (int)length, text);
+        return usage_error("option '--execute' takes a seed up to %llu, not '%.*s'", (unsigned long long)UINT64_MAX,
+                           (int)length, text);
     x->options.seed = (u64)n;
     return true;
 }
