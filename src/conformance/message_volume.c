@@ -9,53 +9,20 @@
  * a repeated message is the one that it repeats; and a block of a decoder moves four messages forward and four back: two
  * all_reduce, or two all_gather and two reduce_scatter.
  */
-#include "conformance/checker.h"
+#include "conformance/message_volume.h"
 #include "conformance/mesh.h"
-#include "conformance/view.h"
 
-#include "dialects/dist/dist.h"
-#include "dialects/model/model.h"
 #include "dialects/portable/portable.h"
 
 #include "ir/sharding.h"
 
-enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL, BROADCAST, KINDS };
+const char *const volume_kind_words[KINDS] = { "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast" };
+const char *const volume_phase_words[PHASES] = { "forward", "activation_gradient", "recommunication", NULL };
 
-static const char *const kind_words[KINDS] = { "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast" };
-
-enum phase { FORWARD, BACKWARD, AGAIN, OTHER, PHASES };
-
-static const char *const phase_words[PHASES] = { "forward", "activation_gradient", "recommunication", NULL };
-
-/* One collective. */
-struct exchange {
-    const struct step *step;
-    enum kind kind;
-    enum phase phase;
-    bool typed;                 /* values are written */
-    qty message;
-};
-
-enum { MOST_INPUTS = 16 };
-
-struct volume {
-    struct check *c;
-    const struct item *it, *program;    /* the item, and the dist program that it is or is from, or NULL */
-    struct view view;
-    struct exchange *at;
-    u32 n;
-    u32 axes;                           /* of the program's mesh */
-    const struct dist_value *inputs[MOST_INPUTS];       /* of the program, those of one type and sharding once */
-    u32 n_inputs;                       /* 0, too, where there are more: then nothing says which the boundary is */
-    u32 blocks;                         /* as often as one layer exchanges in the forward pass at most */
-    u32 n_typed, n_boundary, n_paired, n_repeated;
-    u32 unsized, unplaced, silent;      /* collectives of which nothing says the size; that say none */
-};
-
-static enum kind kind_of(const struct item *it, atom operation)
+enum kind volume_kind(const struct item *it, atom operation)
 {
     for (int i = 0; i < KINDS; i++)
-        if (intern_is(&it->ctx->names, operation, kind_words[i]))
+        if (intern_is(&it->ctx->names, operation, volume_kind_words[i]))
             return (enum kind)i;
     return KINDS;
 }
@@ -63,9 +30,17 @@ static enum kind kind_of(const struct item *it, atom operation)
 static enum phase phase_of(const char *word)
 {
     for (int i = 0; i < OTHER; i++)
-        if (!strcmp(word, phase_words[i]))
+        if (!strcmp(word, volume_phase_words[i]))
             return (enum phase)i;
     return OTHER;
+}
+
+const struct step *volume_first(const struct volume *v, enum phase phase)
+{
+    for (u32 i = 0; i < v->view.n; i++)
+        if (phase_of(v->view.steps[i].phase) == phase)
+            return &v->view.steps[i];
+    return NULL;
 }
 
 static bool refuse(struct volume *v, const struct exchange *x, const char *code, const char *why, qty should)
@@ -77,12 +52,6 @@ static bool refuse(struct volume *v, const struct exchange *x, const char *code,
 }
 
 /* ---- The boundary ---- */
-
-/* Axes of a group: a list of an item; none is all of them. */
-struct group {
-    const struct item *of;
-    u32 over;
-};
 
 static bool group_has(const struct group *g, atom axis)
 {
@@ -106,8 +75,7 @@ static bool group_bytes(const struct volume *v, const struct dist_value *value, 
     return type_bytes(x, type_get(it->ctx->types, value->type), out) == EXPR_OK && (by == 1 || qty_div_exact(x, *out, by, out) == EXPR_OK);
 }
 
-/* Every input of the program, which are of one size. False: there is none, they differ, or a size is not whole. */
-static bool boundary_bytes(const struct volume *v, const struct group *g, const struct dist_value **value, qty *bytes)
+bool volume_boundary(const struct volume *v, const struct group *g, const struct dist_value **value, qty *bytes)
 {
     for (u32 i = 0; i < v->n_inputs; i++) {
         qty q;
@@ -140,7 +108,7 @@ static bool check_boundary(struct volume *v, const struct exchange *x)
         v->unsized++;
         return true;
     }
-    if (!boundary_bytes(v, &group, &value, &bytes)) {
+    if (!volume_boundary(v, &group, &value, &bytes)) {
         v->unplaced++;
         return true;
     }
@@ -171,7 +139,7 @@ static const struct exchange *exchange_of(const struct volume *v, const struct l
 static bool refuse_pair(struct volume *v, const struct exchange *x, const char *code, enum kind wanted, enum phase phase)
 {
     return verify_error(&v->c->v, x->step->s, NULL, NULL, code, "%s needs layer %s to have %s in phase %s", stmt_text(v->it, x->step->s),
-                        context_text(v->it->ctx, x->step->layer), kind_words[wanted], phase_words[phase]);
+                        context_text(v->it->ctx, x->step->layer), volume_kind_words[wanted], volume_phase_words[phase]);
 }
 
 /* What is gathered ahead of a product is scattered in its gradient, and the other way round. */
@@ -199,147 +167,6 @@ static bool check_again(struct volume *v, const struct layers *l, const struct e
     return x->message == first->message || refuse(v, x, "check.message_volume.repeat", "the one that it repeats", first->message);
 }
 
-/* ---- Sums of a phase ---- */
-
-/* In units of M·(n - 1) over all ranks of a group: 2 for an all_reduce. A direct all_to_all moves M/n·(n - 1). */
-static u64 ring_weight(enum kind kind)
-{
-    return kind == ALL_REDUCE ? 2 : kind == ALL_TO_ALL ? 0 : 1;
-}
-
-static bool add_ring(struct volume *v, enum phase phase, qty *sum)
-{
-    struct exprs *x = v->it->ctx->exprs;
-    *sum = 0;
-    for (u32 i = 0; i < v->n; i++) {
-        qty moved;
-        if (v->at[i].phase != phase || v->at[i].typed)
-            continue;
-        if (qty_mul(x, v->at[i].message, ring_weight(v->at[i].kind), &moved) != EXPR_OK || qty_add(x, *sum, moved, sum) != EXPR_OK)
-            return verify_error(&v->c->v, v->at[i].step->s, "work", NULL, "check.quantity", "the bytes on the wire overflow 128 bits");
-    }
-    return true;
-}
-
-/* It is a block of a decoder's, all of whose collectives are without values. */
-static bool is_decoder_block(const struct volume *v)
-{
-    for (u32 i = 0; i < v->n; i++)
-        if (v->at[i].typed)
-            return false;
-    const struct item *model = v->program ? check_source(v->c, v->program, LAYER_MODEL) : NULL;
-    for (u32 i = 0; model && i < model->n_stmts; i++) {
-        const struct model_op *op = (const struct model_op *)model->stmts[i];
-        if (op->s.entity == MODEL_OP && intern_is(&v->it->ctx->names, op->operation, "transformer.decoder_training"))
-            return true;
-    }
-    return false;
-}
-
-static const struct step *first_of(const struct volume *v, enum phase phase)
-{
-    for (u32 i = 0; i < v->view.n; i++)
-        if (phase_of(v->view.steps[i].phase) == phase)
-            return &v->view.steps[i];
-    return NULL;
-}
-
-static bool refuse_sum(struct volume *v, enum phase phase, qty is, const char *why, qty should)
-{
-    const struct step *at = first_of(v, phase);
-    const struct context *ctx = v->it->ctx;
-    const char *text = qty_text(ctx, is);
-    return verify_error(&v->c->v, at ? at->s : NULL, NULL, NULL, "check.message_volume.ring", "rings move %s bytes times n - 1 in phase %s, and %s %s", text,
-                        phase_words[phase], why, qty_text(ctx, should));
-}
-
-/* A pass over a decoder's block: four messages, on more than one rank. */
-static bool check_block(struct volume *v, enum phase phase, qty sum)
-{
-    const struct dist_value *value;
-    qty bytes, four;
-    u64 n = mesh_ranks(v->program, v->axes), times = n > 1 ? 4 * (u64)(v->blocks ? v->blocks : 1) : 0;
-    if (!boundary_bytes(v, &(struct group){ v->program, 0 }, &value, &bytes) || qty_mul(v->it->ctx->exprs, bytes, times, &four) != EXPR_OK || sum == four)
-        return true;
-    return refuse_sum(v, phase, sum, n > 1 ? arena_format(&v->c->v.scratch, "%llu messages of the boundary are", (unsigned long long)times)
-                                           : "one rank has nobody to send to:", four);
-}
-
-static bool check_sums(struct volume *v)
-{
-    qty forward, backward;
-    bool both = first_of(v, FORWARD) && first_of(v, BACKWARD), block = is_decoder_block(v), good = true;
-    if (!add_ring(v, FORWARD, &forward) || !add_ring(v, BACKWARD, &backward))
-        return false;
-    if (block && first_of(v, FORWARD))
-        good = check_block(v, FORWARD, forward);
-    if (block && first_of(v, BACKWARD))
-        good = check_block(v, BACKWARD, backward) && good;
-    if (good && both && forward != backward)
-        good = refuse_sum(v, BACKWARD, backward, "in phase forward", forward);
-    if (good && (forward || backward))
-        check_proved(v->c, "rings move forward %s bytes times n - 1, and %s back%s", qty_text(v->it->ctx, forward), qty_text(v->it->ctx, backward),
-                     block ? ", as the block of a decoder does" : "");
-    return good;
-}
-
-/* ---- Images: what a plan does for a collective of its program ---- */
-
-/* By atom of the program's collective: what rings move for its images, in units of n - 1; and whether there is any. */
-struct images {
-    qty *moved;
-    u8 *some;
-};
-
-static bool add_image(struct volume *v, struct images *i, const struct exchange *x)
-{
-    struct exprs *e = v->it->ctx->exprs;
-    qty moved;
-    if (list_n(v->it, x->step->s->lineage) != 1 || x->kind == ALL_TO_ALL || x->step->s->lineage_kind == LINEAGE_GENERATED)
-        return true;
-    atom source = ref_atom(list_at(v->it, x->step->s->lineage)[0]);
-    i->some[source] = 1;
-    return (qty_mul(e, x->message, ring_weight(x->kind), &moved) == EXPR_OK && qty_add(e, i->moved[source], moved, &i->moved[source]) == EXPR_OK) ||
-           verify_error(&v->c->v, x->step->s, "work", NULL, "check.quantity", "the bytes on the wire overflow 128 bits");
-}
-
-static bool check_images_of(struct volume *v, const struct images *i, const struct dist_task *t, u32 *n)
-{
-    const struct context *ctx = v->it->ctx;
-    enum kind kind = t->body == DIST_COLLECTIVE ? kind_of(v->program, t->operation) : KINDS;
-    qty moved;
-    if (kind == KINDS || kind == ALL_TO_ALL || !i->some[t->s.name] || !t->work[DIST_MESSAGE] ||
-        qty_mul(ctx->exprs, t->work[DIST_MESSAGE], ring_weight(kind), &moved) != EXPR_OK)
-        return true;
-    ++*n;
-    if (moved == i->moved[t->s.name])
-        return true;
-    const char *text = qty_text(ctx, moved);
-    verify_error(&v->c->v, NULL, NULL, symbol_text(v->it, v->program->name), "check.message_volume.images",
-                 "rings move %s bytes times n - 1 for %s of %s, and %s for what is from it", text, stmt_text(v->program, &t->s),
-                 symbol_text(v->it, v->program->name), qty_text(ctx, i->moved[t->s.name]));
-    if (ctx->locate)
-        diag_note(ctx->diags, ctx->locate(v->program, &t->s, NULL, NULL), "it is here");
-    return false;
-}
-
-static bool check_images(struct volume *v)
-{
-    u32 names = v->it->ctx->names.n, n = 0;
-    struct images i = { ARENA_ARRAY(&v->c->v.scratch, qty, names), ARENA_ARRAY(&v->c->v.scratch, u8, names) };
-    bool good = true;
-    if (!v->program || v->program == v->it || v->program->name != v->it->header.parent.item)
-        return true;
-    for (u32 k = 0; k < v->n; k++)
-        good = add_image(v, &i, &v->at[k]) && good;
-    for (u32 k = 0; good && k < v->program->n_stmts; k++)
-        if (v->program->stmts[k]->entity == DIST_TASK)
-            good = check_images_of(v, &i, (const struct dist_task *)v->program->stmts[k], &n) && good;
-    if (good && n)
-        check_proved(v->c, "rings move for what is from %u collectives of %s what they move for those", n, symbol_text(v->it, v->program->name));
-    return good;
-}
-
 /* ---- All of it ---- */
 
 static void collect(struct volume *v)
@@ -349,7 +176,7 @@ static void collect(struct volume *v)
         const struct step *s = &v->view.steps[i];
         if (s->kind != STEP_COLLECTIVE)
             continue;
-        v->at[v->n++] = (struct exchange){ s, kind_of(v->it, s->operation), phase_of(s->phase), list_n(v->it, s->operands) || list_n(v->it, s->results),
+        v->at[v->n++] = (struct exchange){ s, volume_kind(v->it, s->operation), phase_of(s->phase), list_n(v->it, s->operands) || list_n(v->it, s->results),
                                            s->work[3] };
     }
 }
@@ -358,7 +185,7 @@ static bool check_layers(struct volume *v)
 {
     u32 names = v->it->ctx->names.n;
     struct layers l = { arena_alloc(&v->c->v.scratch, names * sizeof *l.of), ARENA_ARRAY(&v->c->v.scratch, u32, names) };
-    bool good = true, both = first_of(v, FORWARD) && first_of(v, BACKWARD);
+    bool good = true, both = volume_first(v, FORWARD) && volume_first(v, BACKWARD);
     for (u32 i = 0; i < v->n; i++)
         if (!v->at[i].typed && v->at[i].phase != OTHER && v->at[i].step->layer) {
             l.of[v->at[i].step->layer][v->at[i].phase] = i + 1;
@@ -432,7 +259,7 @@ static bool run(struct check *c)
     for (u32 i = 0; i < v.n; i++)
         good = check_exchange(&v, &v.at[i]) && good;
     good = check_layers(&v) && good;
-    good = good && check_sums(&v) && check_images(&v);
+    good = good && volume_check_sums(&v) && volume_check_images(&v);
     if (good)
         tell(&v);
     return good;

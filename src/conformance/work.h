@@ -1,7 +1,6 @@
 /*
  * The checker work-conservation, in parts: a decoder's block against closed forms (work_block.c: which quantities,
- * work_terms.c: task by task, work_facts.c: the block's scale and memory), and products whose values are written
- * (work_products.c).
+ * work_terms.h: its tasks, work_facts.c: its scale and memory), and products whose values are written (work_products.c).
  */
 #ifndef CONFORMANCE_WORK_H
 #define CONFORMANCE_WORK_H
@@ -53,7 +52,6 @@ bool work_same(const struct item *it, u64 ranks, qty x, qty y);
 bool work_times(struct check *c, const struct stmt *s, qty a, u64 n, qty *out);
 bool work_add(struct check *c, const struct stmt *s, qty a, qty b, qty *out);
 
-bool work_check_terms(struct block *b);
 bool work_check_facts(struct block *b);         /* scale and memory */
 
 /* Products of dist programs whose operands are written: by themselves, and against the model's. */
