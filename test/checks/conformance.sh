@@ -45,6 +45,13 @@ verdict "$report" $?
 [[ $report =~ ([0-9]+)\ wrong ]] && [ "${BASH_REMATCH[1]}" -ge 10 ]
 verdict "too few changes were wrong: $report" $?
 echo "$report"
+report=$("${PYTHON:-python3}" "$BP_SOURCE/test/conformance/reshapes.py" "$BP_OPT" 100 2>&1)
+verdict "$report" $?
+echo "$report"
+# Sends and receives, run rank by rank by another hand.
+report=$("${PYTHON:-python3}" "$BP_SOURCE/test/conformance/hangs.py" "$BP_OPT" 200 2>&1)
+verdict "$report" $?
+echo "$report"
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
