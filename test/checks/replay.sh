@@ -25,7 +25,7 @@ mv "$work/made" "$work/far/away/run"
 chmod -R a-w "$work/far/away/run"
 (cd / && env -i "$bp_opt" --replay "$work/far/away/run") >/dev/null
 verdict 'it replays from another folder' $?
-(cd "$work/far/away/run" && "$bp_opt" --replay .) | grep -q '^\.: 3 passes replayed'
+(cd "$work/far/away/run" && "$bp_opt" --replay .) | grep -q '^\.: 3 checkpoints replayed'
 verdict 'it replays from inside' $?
 chmod -R u+w "$work/far/away/run"
 

@@ -49,7 +49,7 @@ static bool say_so(const struct replay *r)
 {
     struct output standard = { 0 };
     output_open(&standard, &r->d->arena);
-    out_printf(&standard.out, "%s: %u passes replayed, every digest is the same\n", r->folder, r->manifest.n_checkpoints);
+    out_printf(&standard.out, "%s: %u checkpoints replayed, every digest is the same\n", r->folder, r->manifest.n_checkpoints);
     const char *fault = output_close(&standard);
     return !fault || cannot_write(r->d, &standard, fault);
 }

@@ -157,7 +157,7 @@ bool replay_compare_end(struct replay *r)
     if (r->differs)
         return false;
     if (r->n != r->manifest.n_checkpoints)
-        differs(r, MANIFEST_NAME, arena_format(&r->d->arena, "%u passes were recorded, and %u were replayed", r->manifest.n_checkpoints, r->n));
+        differs(r, MANIFEST_NAME, arena_format(&r->d->arena, "%u checkpoints were recorded, and %u were replayed", r->manifest.n_checkpoints, r->n));
     out_memory(&text);
     for (u32 i = 0; i < r->d->n_parts; i++)
         record_results(&text, &r->d->parts[i].module);
