@@ -157,12 +157,14 @@ static void check_ranks(struct plan *p, const struct stmt *task, const u32 *comm
 
 struct holders {
     u32 *first, *next;      /* by the atom of a buffer, and by binding: number + 1 of a binding that holds it, or 0 */
+    u8 *kind;               /* by binding: what the commands in work do to it */
 };
 
 static void list_holders(struct plan *p, struct holders *h)
 {
     h->first = ARENA_ARRAY(&p->v->scratch, u32, p->it->ctx->names.n);
     h->next = ARENA_ARRAY(&p->v->scratch, u32, p->n_binds + (size_t)1);
+    h->kind = ARENA_ARRAY(&p->v->scratch, u8, p->n_binds + (size_t)1);
     for (u32 i = 0; i < p->n_binds; i++) {
         const struct stmt *buffer = parent_buffer(p, i);
         if (!buffer)
@@ -172,54 +174,58 @@ static void list_holders(struct plan *p, struct holders *h)
     }
 }
 
-static bool has_name(const struct item *it, u32 list, atom name)
+static void mark(struct plan *p, struct holders *h, atom name, u8 kind, bool on)
 {
-    for (u32 i = 0; i < list_n(it, list); i++)
-        if (list_at(it, list)[i] == name)
-            return true;
-    return false;
+    u32 bind = p->bind_of[name];
+    if (bind)
+        h->kind[bind - 1] = on ? h->kind[bind - 1] | kind : 0;
 }
 
-static u8 access_of(const struct item *it, u32 operands, u32 results, u32 effects, atom name)
+/* What the commands do to each binding; or, with ON false, nothing again. */
+static void mark_commands(struct plan *p, struct holders *h, const u32 *commands, u32 n, bool on)
 {
-    u8 kind = (has_name(it, operands, name) ? ACCESS_READ : 0) | (has_name(it, results, name) ? ACCESS_WRITE : 0);
-    for (u32 i = 0; i + 1 < list_n(it, effects); i += 2)
-        if (list_at(it, effects)[i + 1] == REF_VALUE(name))
-            kind |= access_of_effect(list_at(it, effects)[i]);
-    return kind;
+    for (u32 i = 0; i < n; i++) {
+        const struct concrete_command *c = p->commands[commands[i]];
+        for (u32 k = 0; k < list_n(p->it, c->operands); k++)
+            mark(p, h, list_at(p->it, c->operands)[k], ACCESS_READ, on);
+        for (u32 k = 0; k < list_n(p->it, c->results); k++)
+            mark(p, h, list_at(p->it, c->results)[k], ACCESS_WRITE, on);
+        for (u32 k = 0; k + 1 < list_n(p->it, c->effects); k += 2)
+            if (ref_is_value(list_at(p->it, c->effects)[k + 1]))
+                mark(p, h, ref_atom(list_at(p->it, c->effects)[k + 1]), access_of_effect(list_at(p->it, c->effects)[k]), on);
+    }
 }
 
-static void check_access(struct plan *p, const struct holders *h, const struct stmt *task, const u32 *commands, u32 n, atom buffer, u8 kind)
+static void check_access(struct plan *p, const struct holders *h, const struct stmt *task, u32 command, atom buffer, u8 kind)
 {
     u8 found = 0;
     for (u32 b = h->first[buffer]; b; b = h->next[b - 1])
-        for (u32 i = 0; i < n; i++) {
-            const struct concrete_command *c = p->commands[commands[i]];
-            found |= access_of(p->it, c->operands, c->results, c->effects, p->binds[b - 1]->s.name);
-        }
+        found |= h->kind[b - 1];
     if (!h->first[buffer] || !(kind & ~found))
         return;             /* one without a place is told elsewhere */
-    verify_error(p->v, &p->commands[commands[0]]->s, NULL, NULL, "concrete.command.access", "%s of %s %s %s, and no command that does it does so",
+    verify_error(p->v, &p->commands[command]->s, NULL, NULL, "concrete.command.access", "%s of %s %s %s, and no command that does it does so",
                  stmt_text(p->parent, task), symbol_text(p->it, p->parent->name), kind & ~found & ACCESS_WRITE ? "writes" : "reads",
                  value_text(p->parent, buffer));
     note_parent(p, task, NULL, "the task");
-    verify_note_legal(p->v, "name its binding among the operands, results or effects of %s", command_text(p, commands[0]));
+    verify_note_legal(p->v, "name its binding among the operands, results or effects of %s", command_text(p, command));
 }
 
 /* What a command does for several tasks may stay inside it: of these nothing is asked. */
-static void check_accesses(struct plan *p, const struct holders *h, const struct stmt *task, const u32 *commands, u32 n)
+static void check_accesses(struct plan *p, struct holders *h, const struct stmt *task, const u32 *commands, u32 n)
 {
     u32 operands = (u32)get(p->parent, task, "operands"), results = (u32)get(p->parent, task, "results"), effects = (u32)get(p->parent, task, "effects");
     for (u32 i = 0; i < n; i++)
         if (list_n(p->it, p->commands[commands[i]]->s.lineage) != 1)
             return;
+    mark_commands(p, h, commands, n, true);
     for (u32 i = 0; i < list_n(p->parent, operands); i++)
-        check_access(p, h, task, commands, n, list_at(p->parent, operands)[i], ACCESS_READ);
+        check_access(p, h, task, commands[0], list_at(p->parent, operands)[i], ACCESS_READ);
     for (u32 i = 0; i < list_n(p->parent, results); i++)
-        check_access(p, h, task, commands, n, list_at(p->parent, results)[i], ACCESS_WRITE);
+        check_access(p, h, task, commands[0], list_at(p->parent, results)[i], ACCESS_WRITE);
     for (u32 i = 0; i + 1 < list_n(p->parent, effects); i += 2)
         if (ref_is_value(list_at(p->parent, effects)[i + 1]))
-            check_access(p, h, task, commands, n, ref_atom(list_at(p->parent, effects)[i + 1]), access_of_effect(list_at(p->parent, effects)[i]));
+            check_access(p, h, task, commands[0], ref_atom(list_at(p->parent, effects)[i + 1]), access_of_effect(list_at(p->parent, effects)[i]));
+    mark_commands(p, h, commands, n, false);
 }
 
 /* ---- Coverage ---- */
