@@ -86,7 +86,7 @@ void diags_render_json(struct diags *d, struct out *o);
  */
 const char *nearest_name(const char *name, const char *const *names, size_t n);
 
-/* NEAR can stand for NAME without asking: very short names are near to too many others. */
+/* NEAR can stand for NAME without asking: very short names, and those that differ in a number, are near to too many others. */
 bool is_sure_name(const char *name, const char *near);
 
 #endif

@@ -42,10 +42,19 @@ static bool same_folded(const char *a, const char *b)
     return *a == *b;
 }
 
+/* %x12 and %x13: numbered things, of which one is as near as the other. */
+static bool differ_in_digits(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    while (a += strspn(a, digits), b += strspn(b, digits), *a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
 bool is_sure_name(const char *name, const char *near)
 {
     enum { SHORT = 3 };
-    return same_folded(name, near) || strlen(name) >= SHORT;
+    return same_folded(name, near) || (strlen(name) >= SHORT && !differ_in_digits(name, near));
 }
 
 const char *nearest_name(const char *name, const char *const *names, size_t n)

@@ -49,6 +49,19 @@ START_TEST(long_names_are_left_alone)
 }
 END_TEST
 
+START_TEST(a_name_that_others_are_as_near_to_is_not_sure)
+{
+    ck_assert(is_sure_name("hiden", "hidden"));
+    ck_assert(is_sure_name("True", "true"));
+    ck_assert(is_sure_name("tpp", "tp"));
+    ck_assert(!is_sure_name("w", "g"));
+    ck_assert(!is_sure_name("h3", "h1"));
+    ck_assert(!is_sure_name("layer12.up", "layer13.up"));
+    ck_assert(!is_sure_name("layer1", "layer12"));
+    ck_assert(is_sure_name("layr12", "layer12"));
+}
+END_TEST
+
 Suite *nearest_suite(void);
 
 Suite *nearest_suite(void)
@@ -59,6 +72,7 @@ Suite *nearest_suite(void)
     tcase_add_test(c, the_nearest_of_two_is_taken);
     tcase_add_test(c, what_is_far_is_not_suggested);
     tcase_add_test(c, long_names_are_left_alone);
+    tcase_add_test(c, a_name_that_others_are_as_near_to_is_not_sure);
     suite_add_tcase(s, c);
     return s;
 }
