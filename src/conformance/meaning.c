@@ -5,7 +5,7 @@
 enum form { FORM_NONE, FORM_EACH, FORM_NORM, FORM_LINEAR, FORM_MATMUL, FORM_EMBEDDING, FORM_RESHAPE, FORM_TRANSPOSE, FORM_CUT,
             FORM_WRITE, FORM_LOSS };
 
-/* Rows of one operation stand together under its form and meaning. LIKE_MODEL: the model's rules hold its shapes. */
+/* What each operation does to elements, and which dimensions it ties. */
 static const struct row {
     const char *name;
     u8 meaning, form;
@@ -41,6 +41,9 @@ static const struct row {
     { "transformer.dropout", MEANING_SCALE, FORM_EACH, false, true },
     { "transformer.residual_add", MEANING_SUM, FORM_EACH, false, true },
     { "transformer.gelu", MEANING_CURVE, FORM_EACH, false, true },
+    { "transformer.swiglu", MEANING_CURVE, FORM_EACH, false, true },
+    { "transformer.rope", MEANING_SCALE, FORM_EACH, false, true },
+    { "transformer.bias_add", MEANING_SUM, FORM_NORM, false, true },
     { "transformer.optimizer_step", MEANING_CURVE, FORM_EACH, false, true },
 };
 
@@ -178,6 +181,7 @@ void meaning_of(const struct meanings *m, const struct dist_task *t, struct task
 {
     const struct row *row = &rows[t->operation < m->it->ctx->n_operations ? m->form_of[t->operation] : 0];
     *out = (struct task_meaning){ .meaning = row->meaning, .form = row->form, .whole = row->whole, .writes = row->form == FORM_WRITE };
+    out->pairs = row->meaning == MEANING_SCALE && !strcmp(strchr(row->name, '.'), ".rope");
     if (row->sized && is_gradient(t)) {
         bool product = row->meaning == MEANING_PRODUCT;
         out->form = product ? FORM_NONE : FORM_EACH;

@@ -25,6 +25,7 @@ struct task_meaning {
     u8 meaning, form;
     bool known;                 /* dimensions are told by meaning_dim; else only `meaning` may be relied on */
     bool writes;                /* a part into a state */
+    bool pairs;                 /* neighbours along the last dimension of operand 0 are needed together */
     bool whole;                 /* the last dimension of operand 0 is needed by each element of the result */
     u8 rank, result_rank;       /* of operand 0, of result 0 */
     u8 place[MAX_RANK];         /* transpose: of each dimension of the operand, its place in the result */

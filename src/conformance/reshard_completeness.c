@@ -69,10 +69,28 @@ static bool check_whole(const struct edge *e)
     return false;
 }
 
+/* Pairs are of neighbours: a rank with an odd number of elements has half of one. */
+static bool check_pairs(const struct edge *e)
+{
+    u32 last = e->a.rank - 1u;
+    u64 parts = grid_axes_size(&e->p->grid, piece_mask(&e->a, last));
+    u128 size;
+    if (parts == 1 || !qty_value(e->p->it->ctx->exprs, e->a.type->dims[last], &size) || size / parts % 2 == 0)
+        return true;
+    verify_error(&e->p->check->v, &e->t->s, NULL, in_text(e), "check.reshard_completeness.whole",
+                 "%s turns pairs of dimension %u of %s, of which a rank has %llu elements: one pair is on two ranks", stmt_text(e->p->it, &e->t->s),
+                 last, in_text(e), (unsigned long long)(size / parts));
+    verify_note_legal(&e->p->check->v, "what brings all parts together is `collective all_gather … over %s`",
+                      axes_text(e, piece_mask(&e->a, last)));
+    return false;
+}
+
 static bool check_operand(const struct edge *e, u32 i)
 {
     if (!e->x->known)
         return check_named(e, e->a.split);
+    if (i == 0 && e->x->pairs && e->a.rank && !check_pairs(e))
+        return false;
     if (i == 0 && e->x->whole && !check_whole(e))
         return false;
     for (u32 dim = 0; dim < e->a.rank; dim++) {

@@ -56,7 +56,7 @@ const struct rule check_rules[] = {
     { "check.reshard_completeness.skipped", "Uses whose sharding could not be followed, and why. Add what the message misses." },
     { "check.reshard_completeness.local", "A local task moves nothing: a rank's part of the result is made of its part of the operand. Put the "
       "communication between that the message names." },
-    { "check.reshard_completeness.whole", "The operation needs all elements of the dimension on each rank. Gather the operand first." },
+    { "check.reshard_completeness.whole", "The operation needs all elements of the dimension, or both of each pair, on one rank. Gather the operand first." },
     { "check.reshard_completeness.contraction", "A sum over a dimension takes the same part of both operands on each rank, and all terms of its result. Split "
       "both alike, and the result by other axes." },
 
