@@ -434,7 +434,7 @@ static const struct {
     { "constant", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) }, { "state", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) },
     { "kv_cache", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) },
     { "optimizer_state", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) },
-    { "mesh", KW_MESH, IN(LAYER_DIST) | IN(LAYER_PORTABLE) }, { "order", KW_ORDER, TASK_LAYERS },
+    { "mesh", KW_MESH, TASK_LAYERS }, { "order", KW_ORDER, TASK_LAYERS },
     { "attention", KW_ATTENTION, IN(LAYER_DIST) | IN(LAYER_PORTABLE) },
     { "scale", KW_SCALE, IN(LAYER_DIST) }, { "memory", KW_MEMORY, IN(LAYER_DIST) | IN(LAYER_CONCRETE) },
     { "task", KW_TASK, IN(LAYER_DIST) | IN(LAYER_PORTABLE) },

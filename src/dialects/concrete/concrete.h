@@ -19,6 +19,11 @@ struct concrete_symbol {
     u64 multiple_of;    /* 0: nothing known */
 };
 
+struct concrete_mesh {
+    struct stmt s;
+    u32 axes;
+};
+
 struct concrete_library {
     struct stmt s;
     atom abi, version, variant;
@@ -66,7 +71,7 @@ struct concrete_command {
     struct stmt s;
     u8 body;
     atom operation;
-    u32 operands, results, on;
+    u32 operands, results, over, on;
     atom queue, library;
     u32 wait, signal, after, effects, attributes, note;
     u64 cycle, slot;        /* UINT64_MAX: no slot */

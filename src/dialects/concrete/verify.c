@@ -32,6 +32,7 @@ static void gather_stmt(struct plan *p, const struct stmt *s)
     case CONCRETE_COMMAND: p->commands[p->number[s->name] = p->n_commands++] = (const void *)s; break;
     case CONCRETE_ISSUE: p->issues[p->n_issues++] = (const void *)s; break;
     case CONCRETE_ROUTE: p->routes[p->n_routes++] = (const void *)s; break;
+    case CONCRETE_MESH: p->mesh = p->mesh ? p->mesh : (const void *)s; break;
     case CONCRETE_ORDER: p->serial = true; break;
     case CONCRETE_BIND:
         p->binds[p->n_binds++] = (const void *)s;
@@ -104,6 +105,7 @@ void concrete_verify(struct verifier *v)
     if (check_empty(&p))
         return;
     concrete_verify_place(&p);
+    concrete_verify_mesh(&p);
     concrete_verify_routes(&p);
     concrete_verify_chain(&p);
     concrete_verify_commands(&p);

@@ -15,6 +15,7 @@ struct plan {
     struct verifier *v;
     const struct item *it;
     const struct item *parent;      /* the portable plan, when it is in the file and whole; else NULL */
+    const struct concrete_mesh *mesh;       /* NULL: none */
     const struct concrete_device **devices;
     const struct concrete_memory **memories;
     const struct concrete_queue **queues;
@@ -70,6 +71,7 @@ u32 plan_end(struct plan *p, u32 command, bool source);
 /* Ranks of a statement: known, and each once. ON is a FIELD_RANKS handle. */
 void concrete_verify_ranks(struct plan *p, const struct stmt *s, u32 on);
 
+void concrete_verify_mesh(struct plan *p);          /* the mesh against the devices, and the groups along its axes */
 void concrete_verify_place(struct plan *p);         /* devices, memory, bindings one by one */
 void concrete_verify_chain(struct plan *p);         /* against parent, target and deployment, where they are in the file */
 void concrete_verify_tasks(struct plan *p);         /* against the tasks of the parent, which is there */

@@ -110,6 +110,10 @@ static void check_over(struct plan *p, const struct portable_task *t)
         verify_note_legal(p->v, "only a collective has groups of ranks; say who takes part with `ranks`");
         return;
     }
+    if (!list_n(p->it, t->over)) {
+        verify_error(p->v, &t->s, "over", NULL, "portable.over.axis", "a collective over no axis has no group");
+        verify_note_legal(p->v, "leave `over` out for one group of all");
+    }
     for (u32 i = 0; i < list_n(p->it, t->over); i++) {
         const char *word = context_text(p->v->ctx, list_at(p->it, t->over)[i]);
         if (is_axis(p, list_at(p->it, t->over)[i]))
