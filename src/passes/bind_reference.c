@@ -74,6 +74,27 @@ static atom device_name(struct binding_run *b, u64 rank)
     return emit_atom(b->r, arena_format(&b->r->ctx->arena, "d%llu", (unsigned long long)rank));
 }
 
+static u32 copy_list(struct binding_run *b, u32 handle)
+{
+    return handle ? item_list(b->r->output, list_at(b->r->input, handle), list_n(b->r->input, handle)) : 0;
+}
+
+/* A plan whose collectives have groups keeps the mesh along which they are. */
+static void emit_mesh(struct binding_run *b)
+{
+    const struct item *in = b->r->input;
+    const struct portable_mesh *mesh = (const struct portable_mesh *)find_once(in, PORTABLE_MESH);
+    bool grouped = false;
+    for (u32 i = 0; mesh && !grouped && i < in->n_stmts; i++)
+        grouped = in->stmts[i]->entity == PORTABLE_TASK && ((const struct portable_task *)in->stmts[i])->over;
+    if (!grouped)
+        return;
+    struct concrete_mesh *image = (struct concrete_mesh *)item_add(b->r->output, CONCRETE_MESH);
+    image->s.name = mesh->s.name;
+    image->axes = copy_list(b, mesh->axes);
+    item_declare(b->r->output, &image->s);
+}
+
 static void emit_devices(struct binding_run *b)
 {
     struct item *out = b->r->output;
@@ -235,11 +256,6 @@ static void emit_queues(struct binding_run *b)
     }
 }
 
-static u32 copy_list(struct binding_run *b, u32 handle)
-{
-    return handle ? item_list(b->r->output, list_at(b->r->input, handle), list_n(b->r->input, handle)) : 0;
-}
-
 /* An operation's own clauses: atoms, each with a value. */
 static u32 copy_attributes(struct binding_run *b, u32 handle)
 {
@@ -265,6 +281,7 @@ static struct concrete_command *emit_command(struct binding_run *b, const struct
     c->operation = t->operation;
     c->operands = copy_list(b, t->operands);
     c->results = copy_list(b, t->results);
+    c->over = copy_list(b, t->over);
     c->on = t->body == PORTABLE_TRANSFER ? endpoints(b, t) : copy_list(b, t->ranks);
     c->after = copy_list(b, t->after);
     c->effects = copy_list(b, t->effects);
@@ -349,6 +366,7 @@ static bool run(struct pass_run *r)
     good = good && bind_check_ranks(r, b.ranks);
     if (!good)
         return false;
+    emit_mesh(&b);
     emit_devices(&b);
     if (!emit_memory(&b))
         return false;
@@ -358,7 +376,7 @@ static bool run(struct pass_run *r)
 }
 
 static const struct relation relations[] = {
-    { "task", "command", LINEAGE_LOWERED, "name, body, operation, operands, results, ranks and order" },
+    { "task", "command", LINEAGE_LOWERED, "name, body, operation, operands, results, groups, ranks and order" },
     { "buffer", "bind", LINEAGE_LOWERED, "name, bytes and alignment" },
     { NULL, NULL, LINEAGE_NONE, NULL },
 };

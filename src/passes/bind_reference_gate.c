@@ -237,12 +237,14 @@ static bool prove_command(const struct pass_run *r, const struct concrete_comman
         return gate_refuse(r, out, &c->s, "it uses other buffers than its source");
     if (!same_list(out, c->effects, in, t->effects) || !same_clauses(out, c->attributes, in, t->attributes))
         return gate_refuse(r, out, &c->s, "its effects or its operation's own clauses are not its source's");
+    if (!same_list(out, c->over, in, t->over))
+        return gate_refuse(r, out, &c->s, "it exchanges in other groups than its source");
     if (!is_placed(r, c, t) || !keeps_order(r, c, t, makers))
         return gate_refuse(r, out, &c->s, "its ranks or its order are not its source's");
     if (!is_issued(r, c, index))
         return gate_refuse(r, out, &c->s, "it issues out of the plan's order, or by another queue than its kind's");
     return gate_is_from(r, &c->s, LINEAGE_LOWERED, REF_SYMBOL(t->s.name)) &&
-           gate_says_only(r, out, &c->s, " name body operation operands results on via at after effects attributes from ");
+           gate_says_only(r, out, &c->s, " name body operation operands results over on via at after effects attributes from ");
 }
 
 static bool prove_commands(const struct pass_run *r)
@@ -328,6 +330,27 @@ static bool prove_route(const struct pass_run *r, const struct concrete_route *r
            gate_refuse(r, r->output, &route->s, "it is not the way of a transfer between its ranks");
 }
 
+/* Where some task has groups the mesh is the plan's; else there is none. */
+static bool prove_mesh(const struct pass_run *r)
+{
+    const struct item *in = r->input, *out = r->output;
+    const struct portable_mesh *source = NULL;
+    const struct concrete_mesh *mesh = NULL;
+    bool grouped = false;
+    for (u32 i = 0; i < in->n_stmts; i++) {
+        const struct portable_task *t = (const struct portable_task *)in->stmts[i];
+        grouped = grouped || (t->s.entity == PORTABLE_TASK && t->over);
+        source = t->s.entity == PORTABLE_MESH ? (const struct portable_mesh *)in->stmts[i] : source;
+    }
+    for (u32 i = 0; i < out->n_stmts; i++)
+        mesh = out->stmts[i]->entity == CONCRETE_MESH ? (const struct concrete_mesh *)out->stmts[i] : mesh;
+    if (!mesh)
+        return !grouped || gate_refuse(r, out, NULL, "its groups have no mesh");
+    if (!grouped || !source || mesh->s.name != source->s.name || !same_list(out, mesh->axes, in, source->axes))
+        return gate_refuse(r, out, &mesh->s, "it is not the mesh of the plan's groups");
+    return gate_says_only(r, out, &mesh->s, " name axes ");
+}
+
 static bool prove_resources(const struct pass_run *r)
 {
     const struct item *in = r->input, *out = r->output;
@@ -360,5 +383,5 @@ static bool prove_resources(const struct pass_run *r)
 
 bool bind_reference_gate(const struct pass_run *r)
 {
-    return prove_resources(r) && prove_buffers(r) && prove_commands(r);
+    return prove_mesh(r) && prove_resources(r) && prove_buffers(r) && prove_commands(r);
 }
