@@ -16,7 +16,9 @@ struct lowering {
 const struct stmt *lowering_origin(const struct lowering *l, const struct stmt *buffer);
 
 void lowering_check_values(struct lowering *l);     /* dist: roles and outputs, against the model's */
-void lowering_check_program(struct lowering *l);    /* portable: mesh and attention are the program's */
+/* False: both have a mesh, and of different axes. */
+bool lowering_same_mesh(const struct lowering *l);
+void lowering_check_program(struct lowering *l);    /* plans: the mesh is the parent's; portable: so is attention */
 void lowering_check_buffers(struct lowering *l);    /* portable: sizes, roles and storage, against the program's values */
 void lowering_check_stage(struct lowering *l);      /* portable: buffers of the stage, against `memory`, `scale`, strategy */
 void lowering_check_binds(struct lowering *l);      /* concrete: against the buffers */

@@ -75,7 +75,7 @@ void lowering_check_values(struct lowering *l)
         check_proved(l->c, "%u values have their model's roles, and %u outputs leave it, too", n, outputs);
 }
 
-/* ---- Portable: what is said once ---- */
+/* ---- Plans: what is said once ---- */
 
 static const struct stmt *find_once(const struct item *it, u32 entity)
 {
@@ -85,22 +85,14 @@ static const struct stmt *find_once(const struct item *it, u32 entity)
     return NULL;
 }
 
-static bool same_axes(const struct lowering *l, u32 mine, u32 theirs)
-{
-    u32 n = list_n(l->it, mine);
-    return n == list_n(l->parent, theirs) && !memcmp(list_at(l->it, mine), list_at(l->parent, theirs), n * sizeof(u32));
-}
-
+/* A plan may leave its mesh to what it is from. */
 static void check_mesh(struct lowering *l)
 {
-    const struct portable_mesh *mine = (const struct portable_mesh *)find_once(l->it, PORTABLE_MESH);
-    const struct dist_mesh *theirs = (const struct dist_mesh *)find_once(l->parent, DIST_MESH);
-    if (!mine || !theirs)
-        return;         /* a plan may leave its mesh to its program */
-    if (same_axes(l, mine->axes, theirs->axes))
+    const struct stmt *mine = l->child.mesh, *theirs = l->source.mesh;
+    if (lowering_same_mesh(l))
         return;
-    verify_error(&l->c->v, &mine->s, "axes", NULL, "check.lowering.mesh", "%s has other axes than %s of %s", stmt_text(l->it, &mine->s),
-                 stmt_text(l->parent, &theirs->s), symbol_text(l->parent, l->parent->name));
+    verify_error(&l->c->v, mine, "axes", NULL, "check.lowering.mesh", "%s has other axes than %s of %s", stmt_text(l->it, mine),
+                 stmt_text(l->parent, theirs), symbol_text(l->parent, l->parent->name));
 }
 
 static const char *pairs_word(u32 pairs)
@@ -120,8 +112,16 @@ static void check_attention(struct lowering *l)
                      symbol_text(l->parent, l->parent->name), theirs ? pairs_word(theirs->pairs) : "says nothing of it");
 }
 
+bool lowering_same_mesh(const struct lowering *l)
+{
+    u32 mine = l->child.axes, theirs = l->source.axes, n = list_n(l->it, mine);
+    return !l->child.mesh || !l->source.mesh ||
+           (n == list_n(l->parent, theirs) && !memcmp(list_at(l->it, mine), list_at(l->parent, theirs), n * sizeof(u32)));
+}
+
 void lowering_check_program(struct lowering *l)
 {
     check_mesh(l);
-    check_attention(l);
+    if (l->it->kind->layer == LAYER_PORTABLE)
+        check_attention(l);
 }

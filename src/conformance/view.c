@@ -21,7 +21,7 @@ static struct step read_dist(const struct dist_task *t)
     static const enum step_kind kinds[] = { [DIST_LOCAL] = STEP_COMPUTE, [DIST_COLLECTIVE] = STEP_COLLECTIVE, [DIST_TRANSFER] = STEP_TRANSFER,
                                             [DIST_RESHARD] = STEP_RESHARD, [DIST_CONTROL] = STEP_ORDER };
     return (struct step){ &t->s, kinds[t->body], dist_phase_enum.words[t->phase].text, t->operation, t->layer, t->operands, t->results,
-                          t->ranks, t->after, t->source, t->destination, t->work };
+                          t->ranks, t->after, t->over, t->source, t->destination, t->work };
 }
 
 static struct step read_portable(const struct portable_task *t)
@@ -29,7 +29,7 @@ static struct step read_portable(const struct portable_task *t)
     static const enum step_kind kinds[] = { [PORTABLE_COMPUTE] = STEP_COMPUTE, [PORTABLE_COLLECTIVE] = STEP_COLLECTIVE,
                                             [PORTABLE_TRANSFER] = STEP_TRANSFER, [PORTABLE_BARRIER] = STEP_ORDER, [PORTABLE_HOST] = STEP_HOST };
     return (struct step){ &t->s, kinds[t->body], portable_phase_enum.words[t->phase].text, t->operation, t->layer, t->operands, t->results,
-                          t->ranks, t->after, t->source, t->destination, t->work };
+                          t->ranks, t->after, t->over, t->source, t->destination, t->work };
 }
 
 static struct step read_concrete(const struct concrete_command *c)
@@ -37,7 +37,7 @@ static struct step read_concrete(const struct concrete_command *c)
     static const enum step_kind kinds[] = { [CONCRETE_LAUNCH] = STEP_COMPUTE, [CONCRETE_COLLECTIVE] = STEP_COLLECTIVE,
                                             [CONCRETE_TRANSFER] = STEP_TRANSFER, [CONCRETE_BARRIER] = STEP_ORDER, [CONCRETE_SIGNAL] = STEP_ORDER,
                                             [CONCRETE_WAIT] = STEP_ORDER, [CONCRETE_HOST_CALL] = STEP_HOST };
-    return (struct step){ &c->s, kinds[c->body], NULL, c->operation, 0, c->operands, c->results, c->on, c->after, UINT64_MAX, UINT64_MAX, NULL };
+    return (struct step){ &c->s, kinds[c->body], NULL, c->operation, 0, c->operands, c->results, c->on, c->after, c->over, UINT64_MAX, UINT64_MAX, NULL };
 }
 
 static struct step read_step(const struct item *it, const struct stmt *s)
@@ -55,6 +55,17 @@ static bool is_serial(const struct item *it, const struct stmt *s)
                                                                                                       : s->entity == CONCRETE_ORDER;
 }
 
+static void read_mesh(struct view *v, const struct stmt *s)
+{
+    static const u32 meshes[LAYERS] = { [LAYER_DIST] = DIST_MESH, [LAYER_PORTABLE] = PORTABLE_MESH, [LAYER_CONCRETE] = CONCRETE_MESH };
+    enum layer layer = v->it->kind->layer;
+    if (v->mesh || s->entity != meshes[layer])
+        return;
+    v->mesh = s;
+    v->axes = layer == LAYER_DIST ? ((const struct dist_mesh *)s)->axes : layer == LAYER_PORTABLE ? ((const struct portable_mesh *)s)->axes
+                                                                                                 : ((const struct concrete_mesh *)s)->axes;
+}
+
 void view_read(struct view *v, const struct item *it, struct arena *arena)
 {
     u32 names = it->ctx->names.n, n = 0;
@@ -69,6 +80,7 @@ void view_read(struct view *v, const struct item *it, struct arena *arena)
     for (u32 i = 0; i < it->n_stmts; i++) {
         const struct stmt *s = it->stmts[i];
         v->serial = v->serial || is_serial(it, s);
+        read_mesh(v, s);
         if (!is_task(it, s))
             continue;
         struct step step = v->steps[v->n++] = read_step(it, s);

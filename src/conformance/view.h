@@ -15,6 +15,7 @@ struct step {
     const char *phase;      /* "forward"; NULL: the layer says none */
     atom operation, layer;
     u32 operands, results, ranks, after;    /* handles of the item */
+    u32 over;               /* axes whose ranks form a group of a collective; 0: all ranks */
     u64 source, destination;                /* of a transfer, as ranks; UINT64_MAX: not said */
     const qty *work;        /* STEP_WORK of them, or NULL */
 };
@@ -26,6 +27,8 @@ struct view {
     u32 n;
     u32 *number;            /* by atom of the name: number + 1, or 0 */
     u32 *maker;             /* by atom of a value: the number + 1 of the step that has it among its results */
+    const struct stmt *mesh;        /* NULL: the item has none */
+    u32 axes;               /* its axes, a FIELD_AXIS_SIZES handle */
     bool serial;
     u32 n_values;           /* operands and results in all */
 };
