@@ -1,11 +1,13 @@
 /*
  * collective-matching: ranks that share communications meet them in one order, so that none waits for ever.
  *   order         of two collectives that share a rank one comes first; above a concrete plan that may be left open
+ *   groups        with a rank all of its group take part; of a dist program that is the verifier's rule
  *   sends         each send meets a receive of its channel, of the same bytes
  *   no hang       where sends and receives stand apart, ranks that run in the order of the text never wait in a circle
  */
 #include "conformance/matching.h"
 
+#include "conformance/mesh.h"
 #include "conformance/rank_map.h"
 
 /* ---- One order ---- */
@@ -61,11 +63,49 @@ static void check_order(struct matching *m)
     }
 }
 
+/* ---- Whole groups ---- */
+
+static void tell_apart(struct matching *m, const struct step *t, u64 in, u64 out)
+{
+    const struct view *view = &m->schedule.view;
+    verify_error(&m->check->v, t->s, view->it->kind->layer == LAYER_CONCRETE ? "on" : "ranks", NULL, "check.collective_matching.group",
+                 "rank %llu takes part in %s, and rank %llu of its group over %s does not: it waits for ever", (unsigned long long)in,
+                 stmt_text(view->it, t->s), (unsigned long long)out, view_over_text(view, t->over));
+    verify_note_legal(&m->check->v, "name both, or none of the group");
+}
+
+/* Axes are major to minor: the last one's ranks are next to one another. */
+static void check_group(struct matching *m, const struct step *t, const struct rank_set *set)
+{
+    const struct view *view = &m->schedule.view;
+    const u32 *at = list_at(view->it, view->axes);
+    u64 stride = mesh_ranks(view->it, view->axes), in, out;
+    for (u32 k = 0; k + 2 < list_n(view->it, view->axes); k += 3) {
+        u64 size = pair_get(at + k + 1);
+        stride /= size;
+        if (size > 1 && view_over(view, t->over, at[k]) && !rank_set_closed(set, stride, size, &in, &out)) {
+            tell_apart(m, t, in, out);
+            return;
+        }
+    }
+    m->groups++;
+}
+
+static void check_groups(struct matching *m)
+{
+    const struct view *view = &m->schedule.view;
+    for (u32 i = 0; view->it->kind->layer != LAYER_DIST && view->mesh && i < view->n; i++)
+        if (view->steps[i].kind == STEP_COLLECTIVE && view->steps[i].over && m->schedule.set[i] != ALL_RANKS)
+            check_group(m, &view->steps[i], &m->schedule.sets.sets[m->schedule.set[i]]);
+}
+
 static void say(struct matching *m)
 {
     struct check *c = m->check;
     if (!c->v.errors && m->collectives && !m->open)
         check_proved(c, "%u collectives: any two that share a rank have an order, so that all ranks meet them in one", m->collectives);
+    if (!c->v.errors && m->groups)
+        check_proved(c, "%u collectives of some ranks in groups: with a rank all of its group take part", m->groups);
     if (!c->v.errors && m->pairs)
         check_proved(c, "%u sends meet their receives, and no rank waits in a circle when all run in the order of the text", m->pairs);
     if (m->open && !c->v.errors)
@@ -83,6 +123,7 @@ static bool run(struct check *c)
         check_skipped(c, "its tasks wait for one another, so that there is no order to check");
         return true;
     }
+    check_groups(&m);
     check_order(&m);
     matching_sends(&m);
     say(&m);

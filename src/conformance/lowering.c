@@ -163,31 +163,13 @@ static void compare_ends(struct twins *t)
     differ(t, field, text, was == UINT64_MAX ? "none" : qty_text(t->l->it->ctx, qty_number(x, was)));
 }
 
-static bool has_axis(const struct item *it, u32 over, atom axis)
-{
-    for (u32 i = 0; i < list_n(it, over); i++)
-        if (list_at(it, over)[i] == axis)
-            return true;
-    return !over;
-}
-
-static const char *axes_text(struct lowering *l, const struct item *it, u32 over)
-{
-    struct arena *a = &l->c->v.scratch;
-    const char *text = "";
-    u32 n = list_n(it, over), most = 8;
-    for (u32 i = 0; i < n && i < most; i++)
-        text = arena_format(a, "%s%s%s", text, i ? ", " : "", context_text(it->ctx, list_at(it, over)[i]));
-    return over ? arena_format(a, "{%s%s}", text, n > most ? ", ..." : "") : "all";
-}
-
 /* Groups are the same along the axes of V, but for those of one rank, which group nothing. */
 static bool same_groups(const struct twins *t, const struct view *v)
 {
     for (u32 k = 0; k + 2 < list_n(v->it, v->axes); k += 3) {
         atom axis = list_at(v->it, v->axes)[k];
         if (pair_get(list_at(v->it, v->axes) + k + 1) != 1 &&
-            has_axis(t->l->it, t->child->over, axis) != has_axis(t->l->parent, t->source->over, axis))
+            view_over(&t->l->child, t->child->over, axis) != view_over(&t->l->source, t->source->over, axis))
             return false;
     }
     return true;
@@ -199,7 +181,7 @@ static void compare_groups(struct twins *t)
     if (t->child->kind != STEP_COLLECTIVE || t->source->kind != STEP_COLLECTIVE || !lowering_same_mesh(l) ||
         (same_groups(t, &l->child) && same_groups(t, &l->source)))
         return;
-    differ(t, "over", axes_text(l, l->it, t->child->over), axes_text(l, l->parent, t->source->over));
+    differ(t, "over", view_over_text(&l->child, t->child->over), view_over_text(&l->source, t->source->over));
 }
 
 static void compare(struct lowering *l, const struct step *child, const struct step *source)

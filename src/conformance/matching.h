@@ -7,7 +7,7 @@
 struct matching {
     struct check *check;
     struct schedule schedule;
-    u32 collectives, pairs;
+    u32 collectives, groups, pairs;
     u32 open;                           /* pairs without an order that were told */
     u32 whole;                          /* transfers that name no value */
 };

@@ -39,6 +39,8 @@ const struct rule check_rules[] = {
     { "check.collective_matching.skipped", "What could not be matched, and why. Add what the message misses." },
     { "check.collective_matching.order", "Of two collectives that share a rank one comes first, or ranks may enter them in different orders and wait "
       "for ever; above a concrete plan that is a warning. Order them with `after`, a queue, or `order serial`." },
+    { "check.collective_matching.group", "A collective over some axes needs each rank of a group that takes part, or those that do wait for ever. Name whole "
+      "groups." },
     { "check.collective_matching.send", "What a rank sends, another receives: a transfer with operands alone needs one with results alone, between the "
       "same ranks on the same channel. Write the receive, or both ends in one transfer." },
     { "check.collective_matching.receive", "What a rank receives, another sends: a transfer with results alone needs one with operands alone, between "

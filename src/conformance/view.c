@@ -97,6 +97,25 @@ bool view_find(const struct view *v, atom name, u32 *step)
     return v->number[name] != 0;
 }
 
+bool view_over(const struct view *v, u32 over, atom axis)
+{
+    for (u32 i = 0; i < list_n(v->it, over); i++)
+        if (list_at(v->it, over)[i] == axis)
+            return true;
+    return !over;
+}
+
+enum { SHOWN_AXES = 8 };
+
+const char *view_over_text(const struct view *v, u32 over)
+{
+    const char *text = "";
+    u32 n = list_n(v->it, over);
+    for (u32 i = 0; i < n && i < SHOWN_AXES; i++)
+        text = arena_format(v->arena, "%s%s%s", text, i ? ", " : "", context_text(v->it->ctx, list_at(v->it, over)[i]));
+    return over ? arena_format(v->arena, "{%s%s}", text, n > SHOWN_AXES ? ", ..." : "") : "all";
+}
+
 /* ---- Order ---- */
 
 struct visitor {

@@ -42,6 +42,10 @@ void view_read(struct view *v, const struct item *it, struct arena *arena);
 /* The step of that @name; false: there is none. */
 bool view_find(const struct view *v, atom name, u32 *step);
 
+/* Whether the groups of OVER, of a step, are along AXIS, too. */
+bool view_over(const struct view *v, u32 over, atom axis);
+const char *view_over_text(const struct view *v, u32 over);     /* "{tp, kv}", or "all"; in the view's arena */
+
 /*
  * What must happen before what: `order serial`, `after`, a result before its readers; in a concrete plan `after`, tokens,
  * ordered queues and slots instead. False: there is a cycle.

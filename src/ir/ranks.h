@@ -42,6 +42,12 @@ bool rank_sets_meet(const struct rank_sets *r, u32 a, u32 b);
 bool rank_sets_differ(const struct rank_sets *r, u32 a, u32 b, u32 *rank);
 
 /*
+ * With each rank R has all that differ from it only along an axis: of SIZE > 1 positions, the next STRIDE further. Else *in
+ * is a rank of R, and *out one of its group that R lacks. The cost grows with the ranges, not with the ranks.
+ */
+bool rank_set_closed(const struct rank_set *r, u64 stride, u64 size, u64 *in, u64 *out);
+
+/*
  * Cuts the ranks into parts such that each of the N sets (numbers, repeats allowed) is a union of parts, and gives the
  * lowest rank of each part in ascending order; ranks in no set are in no part. The result is in SCRATCH.
  */
