@@ -13,7 +13,7 @@ verdict() # TEXT STATUS
 # Errors of FILE under the checkers NAMES, by checker, in a word each.
 refusers() # FILE NAMES
 {
-    "$BP_OPT" --emit=none --check="$2" "$1" 2>&1 | sed -nE 's/.* error: \[check\.([a-z_]+)\..*/\1/p' | sort -u | tr '_\n' '- '
+    "$BP_OPT" --emit=none --split-input-file --check="$2" "$1" 2>&1 | sed -nE 's/.* error: \[check\.([a-z_]+)\..*/\1/p' | sort -u | tr '_\n' '- '
 }
 
 names=$("$BP_OPT" --list-checks | grep '^[a-z]')
@@ -21,7 +21,7 @@ for name in $names; do
     n=0
     for file in "$name"/*.bpir; do
         [ -f "$file" ] || continue
-        "$BP_OPT" --verify-only "$file" >/dev/null 2>&1
+        "$BP_OPT" --verify-only --split-input-file "$file" >/dev/null 2>&1
         verdict "$file: the verifiers refuse it" $?
         who=$(refusers "$file" all)
         case $file in
