@@ -81,8 +81,9 @@ void diags_render(struct diags *d, struct out *o, struct diag_style style);
 void diags_render_json(struct diags *d, struct out *o);
 
 /*
- * The nearest of N names by edit distance, or NULL when none is near (distance over a third of the length,
- * but 2 are always allowed). Case and the difference between `-` and `_` cost less.
+ * The nearest of N names by edit distance, or NULL when none is near (distance over a third of the length, but 2 are
+ * always allowed). Case and the difference between `-` and `_` cost less. Whole parts that dotted names share at their
+ * begin and end don't count as length: `mlp.gate.forward` is not near to `mlp.expand.forward`.
  */
 const char *nearest_name(const char *name, const char *const *names, size_t n);
 

@@ -1,6 +1,8 @@
 /* "Did you mean …?": edit distance on short names. */
 #include "support/diag.h"
 
+#include <string.h>
+
 enum { LONGEST = 64, STEP = 2 };
 
 static char folded(char c)
@@ -57,19 +59,35 @@ bool is_sure_name(const char *name, const char *near)
     return same_folded(name, near) || (strlen(name) >= SHORT && !differ_in_digits(name, near));
 }
 
+/* Letters of A apart from the whole parts that dotted names have in common at their begin and end. */
+static size_t own_length(const char *a, size_t n, const char *b, size_t m)
+{
+    size_t front = 0, back = 0;
+    for (size_t i = 0; i < n && i < m && a[i] == b[i]; i++)
+        front = a[i] == '.' ? i + 1 : front;
+    for (size_t i = 0; i < n - front && i < m - front && a[n - 1 - i] == b[m - 1 - i]; i++)
+        back = a[n - 1 - i] == '.' ? i + 1 : back;
+    return n - front - back;
+}
+
+static int limit(size_t length)
+{
+    return STEP * (int)(length / 3 > 2 ? length / 3 : length > 3 ? 2 : 1);
+}
+
 const char *nearest_name(const char *name, const char *const *names, size_t n)
 {
     size_t length = strlen(name);
     if (!length || length > LONGEST)
         return NULL;
-    int best = STEP * (int)(length / 3 > 2 ? length / 3 : length > 3 ? 2 : 1) + 1;
+    int best = STEP * LONGEST;
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         size_t other = strlen(names[i]);
         if (!other || other > LONGEST)
             continue;
         int d = same_folded(name, names[i]) ? 1 : distance(name, length, names[i], other);
-        if (d < best) {
+        if (d < best && d <= limit(own_length(name, length, names[i], other))) {
             best = d;
             found = names[i];
         }

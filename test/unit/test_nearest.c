@@ -39,6 +39,19 @@ START_TEST(what_is_far_is_not_suggested)
 }
 END_TEST
 
+START_TEST(parts_that_are_shared_are_not_near)
+{
+    static const char *const tasks[] = { "mlp.expand.forward", "attention.key.weight_gradient", "model.gelu" };
+    ck_assert_ptr_null(nearest_name("mlp.swiglu.forward", tasks, COUNT(tasks)));
+    ck_assert_ptr_null(nearest_name("attention.value.weight_gradient", tasks, COUNT(tasks)));
+    ck_assert_str_eq(nearest_name("mlp.expnad.forward", tasks, COUNT(tasks)), "mlp.expand.forward");
+    ck_assert_str_eq(nearest_name("mpl.expand.forward", tasks, COUNT(tasks)), "mlp.expand.forward");
+    ck_assert_str_eq(nearest_name("mlp.expand.forwards", tasks, COUNT(tasks)), "mlp.expand.forward");
+    ck_assert_str_eq(nearest_name("model.gleu", tasks, COUNT(tasks)), "model.gelu");
+    ck_assert_str_eq(nearest_name("mode.gelu", tasks, COUNT(tasks)), "model.gelu");
+}
+END_TEST
+
 START_TEST(long_names_are_left_alone)
 {
     char name[200];
@@ -71,6 +84,7 @@ Suite *nearest_suite(void)
     tcase_add_test(c, a_slip_of_the_pen_is_mended);
     tcase_add_test(c, the_nearest_of_two_is_taken);
     tcase_add_test(c, what_is_far_is_not_suggested);
+    tcase_add_test(c, parts_that_are_shared_are_not_near);
     tcase_add_test(c, long_names_are_left_alone);
     tcase_add_test(c, a_name_that_others_are_as_near_to_is_not_sure);
     suite_add_tcase(s, c);
