@@ -210,4 +210,7 @@ void module_free(struct module *m);         /* frees its items too */
 void module_add(struct module *m, struct item *it);
 struct item *module_find(const struct module *m, atom name);
 
+/* Drops the comments in IT, behind it on its line, and between it and what stands before it: IT will leave M. */
+void module_drop_comments(struct module *m, const struct item *it);
+
 #endif

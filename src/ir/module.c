@@ -110,3 +110,27 @@ void print_module(struct out *o, const struct module *m, bool trivia)
     if (trivia && n)
         out_leading(&p, m->trivia[n - 1].end, "");
 }
+
+/* ---- Comments of what leaves ---- */
+
+/* Where the text of what stands before IT ends: its line, too, if a comment follows there. */
+static u32 behind_previous(const struct module *m, const struct item *it)
+{
+    u32 end = 0;
+    for (u32 i = 0; i < m->n; i++)
+        if (m->items[i]->src == m->src && m->items[i]->end <= it->begin && m->items[i]->end > end)
+            end = m->items[i]->end;
+    return end ? source_line_end(m->src, end) : 0;
+}
+
+void module_drop_comments(struct module *m, const struct item *it)
+{
+    u32 from = behind_previous(m, it), to = source_line_end(m->src, it->end), n = 0;
+    for (u32 i = 0; i < m->n_trivia; i++) {
+        const struct trivia *t = &m->trivia[i];
+        bool inside = t->begin >= from && (t->begin < it->end || (t->begin < to && !t->own_line));
+        if (!inside)
+            m->trivia[n++] = *t;
+    }
+    m->n_trivia = n;
+}

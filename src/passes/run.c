@@ -57,10 +57,19 @@ static void begin(struct transaction *t)
         module_add(&t->chosen, module_find(t->m, t->options->only));
 }
 
+/* What is said of an item that a pass consumed is not true of what stands in its place. */
+static void drop_comments(struct transaction *t)
+{
+    for (u32 i = 0; i < t->n_consumed; i++)
+        if (t->consumed[i]->src && t->consumed[i]->src == t->m->src && !holds(t->work.items, t->work.n, t->consumed[i]))
+            module_drop_comments(t->m, t->consumed[i]);
+}
+
 static void commit(struct transaction *t)
 {
     struct item **old = t->m->items;
     u32 cap = t->m->cap;
+    drop_comments(t);
     for (u32 i = 0; i < t->n_consumed; i++)
         if (!holds(t->work.items, t->work.n, t->consumed[i]))
             item_free(t->consumed[i]);
