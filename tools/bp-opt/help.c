@@ -159,7 +159,11 @@ static void out_bash_words(struct out *o)
 void help_bash(struct out *o)
 {
     out_string(o, "# bash completion for bp-opt\n_bp_opt()\n{\n    local cur prev words cword split\n"
-                  "    _init_completion -s -n : || return\n    case $prev in\n");
+                  "    if declare -F _init_completion >/dev/null; then\n        _init_completion -s -n : || return\n"
+                  "    else    # bash alone parts --emit=json into three words\n"
+                  "        cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+                  "        [[ $cur == = ]] && cur=\n"
+                  "        [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n    fi\n    case $prev in\n");
     for (int i = 0; i < OPTIONS; i++)
         if (is_choice(&option_rows[i])) {
             out_printf(o, "    --%s) COMPREPLY=($(compgen -W '", option_rows[i].name);
@@ -170,7 +174,9 @@ void help_bash(struct out *o)
     out_string(o, "    esac\n    if [[ $cur == -* ]]; then\n        COMPREPLY=($(compgen -W '");
     out_bash_words(o);
     out_string(o, "' -- \"$cur\"))\n        [[ ${COMPREPLY-} == *= ]] && compopt -o nospace\n"
-                  "    else\n        _filedir\n    fi\n} && complete -F _bp_opt bp-opt\n");
+                  "    elif declare -F _filedir >/dev/null; then\n        _filedir\n"
+                  "    else\n        compopt -o filenames 2>/dev/null\n        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+                  "    fi\n} && complete -F _bp_opt bp-opt\n");
 }
 
 /* What would end a description in brackets or the quoted word. */
