@@ -232,7 +232,9 @@ bool pipeline_parse(struct pipeline *p, struct context *ctx, const struct source
         if (r.at >= text->size)
             break;
         if (peek(&r) != ',') {
-            const char *c = peek(&r) == '}' ? "this brace closes nothing" : "expected `,` between passes, or `{` before options";
+            const char *c = peek(&r) == '}' ? "this brace closes nothing"
+                            : peek(&r) == '(' ? "passes are not nested, each works on every item of its layer: write `pass,pass{option=value}`"
+                                              : "expected `,` between passes, or `{` before options";
             return refuse(&r, r.at, r.at + 1, "pass.pipeline.syntax", c);
         }
         r.at++;

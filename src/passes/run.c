@@ -23,6 +23,17 @@ static void choose_derived(struct transaction *t, u32 before)
         module_add(&t->chosen, t->fresh.items[i]);
 }
 
+/* Passes of this file's layers that make what was not found. */
+static void note_makers(struct transaction *t, enum layer layer)
+{
+    for (const struct pass *const *p = all_passes; *p; p++)
+        for (u32 i = 0; (*p)->to == layer && (*p)->from != layer && i < t->work.n; i++)
+            if (t->work.items[i]->kind->layer == (*p)->from) {
+                diag_note(t->m->ctx->diags, (struct loc){ 0 }, "%s makes one of a %s, which is here", (*p)->name, layer_kind((*p)->from));
+                break;
+            }
+}
+
 /* A pass takes every item of its layer, in order; with --item, the chosen one and then what was derived from it. */
 static bool run_step(struct transaction *t, const struct step *step)
 {
@@ -41,6 +52,7 @@ static bool run_step(struct transaction *t, const struct step *step)
         return true;
     }
     diag_error(t->m->ctx->diags, step->at, "pass.input.none", "%s found no %s to work on", step->pass->name, layer_kind(step->pass->from));
+    note_makers(t, step->pass->from);
     return false;
 }
 
