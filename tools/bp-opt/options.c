@@ -77,8 +77,9 @@ static const char *nearest_option(const char *name)
 static bool unknown_option(const char *name, const char *dashes)
 {
     const char *near = nearest_option(name);
-    return near ? usage_error("unknown option '%s%s'; did you mean '%s%s'?", dashes, name, strlen(near) > 1 ? "--" : "-", near)
-                : usage_error("unknown option '%s%s'; bp-opt --help lists them", dashes, name);
+    bool letter = near && strlen(near) == 1;        /* near to every other letter */
+    return near && !letter ? usage_error("unknown option '%s%s'; did you mean '--%s'?", dashes, name, near)
+                           : usage_error("unknown option '%s%s'; bp-opt --help lists them", dashes, name);
 }
 
 static bool set_flag(struct options *o, int id, const char *name, const char *value)

@@ -104,6 +104,18 @@ static bool process(struct driver *d, struct part *part)
     return check_and_run(d, part) && (!o->on[OPT_EXECUTE] || executor_run(&d->executor, &part->module, follower_first(&part->items), &part->executed));
 }
 
+static void note_items(struct driver *d, const char *const *names, size_t n)
+{
+    enum { MOST = 12 };
+    struct out o;
+    out_memory(&o);
+    for (size_t i = 0; i < n && i < MOST; i++)
+        out_printf(&o, "%s@%s", i ? ", " : "", names[i]);
+    if (n)
+        diag_note(&d->diags, nowhere, "it has %.*s%s", (int)o.n, o.data, n > MOST ? " and others" : "");
+    out_free(&o);
+}
+
 /* No part has the item that --item names. */
 static bool check_item(struct driver *d)
 {
@@ -121,6 +133,8 @@ static bool check_item(struct driver *d)
     diag_error(&d->diags, nowhere, "driver.item.unknown", "%s has no item @%s", d->source.name, context_text(&d->ctx, d->item));
     if (near)
         diag_note(&d->diags, nowhere, "did you mean @%s?", near);
+    else
+        note_items(d, names, n);
     return false;
 }
 

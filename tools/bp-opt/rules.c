@@ -12,6 +12,7 @@ static const struct rule rules[] = {
     { "driver.output", "The output can't be written. Check the folder, its permissions and the free space; a file that was there is unchanged." },
     { "driver.fix", "Fixes were applied, and the text read again until none was left. What is still wrong has no fix, or several." },
     { "driver.item.unknown", "The file has no item of the name that --item gives. Write one that it has." },
+    { "driver.summary.none", "There is nothing to sum up: no program that is distributed, planned or bound. Name passes that make one, or another item." },
     { "driver.why.unknown", "No item of the file declares the name that --why gives. Write one that it declares, with its sigil." },
     { "driver.session.layer", "A file of --session holds session items only. Put programs into the input." },
     { "driver.pass.options", "The text behind a pass's flag is one list of options: `--PASS='strategy=@x strategy.tensor=4'`. Close what it opens." },

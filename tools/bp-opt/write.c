@@ -38,6 +38,9 @@ static bool make_report(struct driver *d, struct out *report)
     for (u32 i = 0; !asked && i < d->n_parts; i++)
         if (d->parts[i].good && (!d->item || d->parts[i].item))
             good = emit_report(report, &d->parts[i].module, &d->parts[i].items, &d->parts[i].summaries, d->options) && good;
+    if (good && d->options->on[OPT_SUMMARY] && !report->n)
+        diag_remark(&d->diags, nowhere, "driver.summary.none", "nothing to sum up: %s has no program that is distributed, planned or bound",
+                    d->source.name);
     return good;
 }
 
