@@ -421,6 +421,24 @@ static void check_fields(struct verifier *v, const struct stmt *s)
 
 /* ---- Items ---- */
 
+static bool is_pinned_by(const struct item *it, const struct pin *pin)
+{
+    const struct header *h = &it->header;
+    bool found = h->parent.item == pin->item && digest_equal(h->parent.digest, pin->digest);
+    for (u32 i = 0; !found && i < h->n_using; i++)
+        found = h->using[i].item == pin->item && digest_equal(h->using[i].digest, pin->digest);
+    return found;
+}
+
+/* The steps of a request have one parent: what is missing is told once. */
+static bool is_pinned_above(const struct verifier *v, const struct pin *pin)
+{
+    for (u32 i = 0; v->module && i < v->module->n && v->module->items[i] != v->item; i++)
+        if (!v->module->items[i]->damaged && is_pinned_by(v->module->items[i], pin))
+            return true;
+    return false;
+}
+
 static void check_pin(struct verifier *v, const struct pin *pin, const char *what)
 {
     struct item *to = v->module ? module_find(v->module, pin->item) : NULL;
@@ -428,8 +446,9 @@ static void check_pin(struct verifier *v, const struct pin *pin, const char *wha
         return;
     const char *name = symbol_text(v->item, pin->item);
     if (!to) {
-        diag_remark(v->ctx->diags, place(v, NULL, NULL, name), "ir.pin.unchecked",
-                    "%s is not in this file, so its digest is not checked", name);
+        if (!is_pinned_above(v, pin))
+            diag_remark(v->ctx->diags, place(v, NULL, NULL, name), "ir.pin.unchecked",
+                        "%s is not in this file, so its digest is not checked", name);
         return;
     }
     if (to->damaged || digest_equal(item_digest(to), pin->digest))
