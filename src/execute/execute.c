@@ -68,8 +68,8 @@ static void refuse_layer(const struct item *it)
     struct verifier v = { .item = it, .ctx = it->ctx };
     arena_init(&v.scratch);
     verify_error(&v, NULL, NULL, NULL, "execute.layer",
-                 "%s is a %s, whose commands say what moves, but not what is computed",
-                 symbol_text(it, it->name), it->kind->name);
+                 "%s is a %s, whose %s say what moves, but not what is computed",
+                 symbol_text(it, it->name), it->kind->name, it->kind->layer == LAYER_CONCRETE ? "commands" : "tasks");
     verify_note_legal(&v, "model and dist programs run; --item=@name chooses one");
     arena_free(&v.scratch);
 }
