@@ -69,15 +69,19 @@ static u64 group_size(const struct ledger *l, u32 over)
 }
 
 /*
- * Bytes that a rank sends in a ring of n: (n-1)/n of the message for an all_gather, a reduce_scatter or an all_to_all,
- * twice that for an all_reduce (Narayanan et al. 2021, section 3.2), the message itself for a broadcast. False: not whole.
+ * Bytes that a rank sends in a ring of n: (n-1)/n of the message for an all_gather or a reduce_scatter, twice that for
+ * an all_reduce (Narayanan et al. 2021, section 3.2), the message itself for a broadcast. False, with *WHY: there is no
+ * such number.
  */
-static bool ring_bytes(const struct ledger *l, const struct entry *e, u64 n, qty *out)
+static bool ring_bytes(const struct ledger *l, const struct entry *e, u64 n, qty *out, const char **why)
 {
     struct exprs *x = l->it->ctx->exprs;
     const struct interner *names = &l->it->ctx->names;
     u64 times = intern_is(names, e->kind, "all_reduce") ? 2 : 1;
     qty moved;
+    *why = intern_is(names, e->kind, "all_to_all") && n > 1 ? "no ring" : "not whole";
+    if (!strcmp(*why, "no ring"))
+        return false;           /* each pair of ranks exchanges a part of its own */
     if (intern_is(names, e->kind, "broadcast") || n <= 1) {
         *out = n <= 1 ? 0 : e->message;
         return true;
@@ -105,8 +109,9 @@ void ledger_text(struct out *o, const struct item *dist)
         const struct entry *e = &l.entries[i];
         u64 n = group_size(&l, e->over);
         qty wire;
+        const char *why;
         out_printf(o, "    %-14s %5llu %6u %20s %28s  ", context_text(dist->ctx, e->kind), (unsigned long long)n, e->count,
-                   qty_text(dist->ctx, e->message), ring_bytes(&l, e, n, &wire) ? qty_text(dist->ctx, wire) : "not whole");
+                   qty_text(dist->ctx, e->message), ring_bytes(&l, e, n, &wire, &why) ? qty_text(dist->ctx, wire) : why);
         out_axes(o, dist, e->over);
     }
 }
@@ -120,11 +125,12 @@ void ledger_json(struct out *o, const struct item *dist)
         const struct entry *e = &l.entries[i];
         u64 n = group_size(&l, e->over);
         qty wire;
+        const char *why;
         out_printf(o, "%s{\"kind\":\"%s\",\"ranks\":%llu,\"count\":%u,\"message\":", i ? "," : "", context_text(dist->ctx, e->kind),
                    (unsigned long long)n, e->count);
         json_quantity(o, dist->ctx->exprs, e->message);
         out_string(o, ",\"ring_wire_bytes_per_rank\":");
-        if (ring_bytes(&l, e, n, &wire))
+        if (ring_bytes(&l, e, n, &wire, &why))
             json_quantity(o, dist->ctx->exprs, wire);
         else
             out_string(o, "null");
