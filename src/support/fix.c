@@ -1,6 +1,7 @@
 #include "support/fix.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct change {
     const struct fixit *fix;
@@ -72,16 +73,33 @@ static void choose(const struct changes *c, u8 *state)
     }
 }
 
+static bool has_crlf(const struct source *src)
+{
+    const char *newline = memchr(src->text, '\n', src->size);
+    return newline && newline > src->text && newline[-1] == '\r';
+}
+
+/* New lines end as those of the text do. */
+static void out_fix(struct out *o, const char *text, bool crlf)
+{
+    for (; *text; text++) {
+        if (crlf && *text == '\n')
+            out_char(o, '\r');
+        out_char(o, *text);
+    }
+}
+
 static void write(const struct changes *c, const u8 *state, const struct source *src, struct out *o)
 {
     const struct fixit *last = NULL;
+    bool crlf = src->size && has_crlf(src);
     u32 at = 0;
     for (u32 i = 0; i < c->n; i++) {
         const struct fixit *f = c->list[i].fix;
         if (state[c->list[i].group] == LEFT_OUT || (last && same_fix(last, f)) || f->at.begin < at)
             continue;
         out_bytes(o, src->text + at, f->at.begin - at);
-        out_string(o, f->text);
+        out_fix(o, f->text, crlf);
         at = f->at.end;
         last = f;
     }

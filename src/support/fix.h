@@ -11,7 +11,8 @@ struct fix_count {
 
 /*
  * Writes SRC's text to O with the fixes of D that lie in it, in the order of place. All fixes of a diagnostic are applied
- * or none; of two that overlap the first wins, and one that says the same as another is applied with it.
+ * or none; of two that overlap the first wins, and one that says the same as another is applied with it. Lines that fixes
+ * add end as the first line of the text does.
  */
 struct fix_count fixes_apply(struct diags *d, const struct source *src, struct out *o);
 

@@ -47,6 +47,15 @@ START_TEST(nothing_changes_without_a_fix)
 }
 END_TEST
 
+START_TEST(new_lines_end_as_those_of_the_text)
+{
+    source_borrow(&source, "t", "one\r\ntwo", 8);
+    report();
+    diag_fix(&diags, at(3, 3), "%s", "\n}");
+    assert_fixed("one\r\n}\r\ntwo", 1, 0);
+}
+END_TEST
+
 START_TEST(replacements_insertions_and_removals_are_made_in_order_of_place)
 {
     report();
@@ -137,6 +146,7 @@ Suite *fix_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, nothing_changes_without_a_fix);
     tcase_add_test(c, replacements_insertions_and_removals_are_made_in_order_of_place);
+    tcase_add_test(c, new_lines_end_as_those_of_the_text);
     tcase_add_test(c, the_first_of_two_that_overlap_wins);
     tcase_add_test(c, two_insertions_at_one_place_overlap);
     tcase_add_test(c, the_same_fix_twice_is_made_once);
