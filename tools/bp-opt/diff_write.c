@@ -469,6 +469,15 @@ static void write_text_pair(struct diff_report *r, const struct diff_pair *p)
         write_text_change(r, &r->diff->changes[i]);
 }
 
+static void count_pair(struct diff_report *r, const struct diff_pair *p)
+{
+    r->added += !p->a;
+    r->removed += !p->b;
+    r->renamed += p->a && p->b && p->a->name != p->b->name;
+    for (u32 i = 0; i < r->diff->n; i++)
+        count(r, &r->diff->changes[i]);
+}
+
 static void write_pair(struct diff_report *r, const struct diff_pair *p)
 {
     struct item_diff diff = { 0 };
@@ -480,8 +489,7 @@ static void write_pair(struct diff_report *r, const struct diff_pair *p)
         write_json_pair(r, p);
     else if (differ)
         write_text_pair(r, p);
-    for (u32 i = 0; i < diff.n; i++)
-        count(r, &diff.changes[i]);
+    count_pair(r, p);
     r->any = r->any || differ;
     arena_free(&arena);
 }
