@@ -92,6 +92,12 @@ static struct place find(const struct part *part, u32 ref)
 static void unknown(struct driver *d, const struct part *part, u32 ref)
 {
     const char *near = NULL;
+    const struct item *whole = ref_is_value(ref) ? NULL : module_find(&part->module, ref_atom(ref));
+    if (whole) {
+        diag_error(&d->diags, nowhere, "driver.why.unknown", "@%s is a whole %s: name one of its statements",
+                   context_text(&d->ctx, whole->name), whole->kind->name);
+        return;
+    }
     diag_error(&d->diags, nowhere, "driver.why.unknown", "no item declares %s%s", ref_is_value(ref) ? "%" : "@", context_text(&d->ctx, ref_atom(ref)));
     for (u32 i = part->module.n; !near && i-- > 0;)
         near = ref_is_value(ref) ? nearest_value(part->module.items[i], ref_atom(ref)) : nearest_symbol(part->module.items[i], ref_atom(ref));
