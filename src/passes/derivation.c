@@ -162,17 +162,44 @@ static void gather(struct module *work, const struct module *m, const struct ite
     }
 }
 
-static struct step step_of(const struct item *it, const struct pass *p, const char *choice)
+static u32 own_options(const struct pass *p)
+{
+    u32 n = 0;
+    while (p->choices && p->options && p->options[n].name)
+        n++;
+    return n;
+}
+
+/* In how many ways option I can be given, not at all among them. */
+static u32 ways(const struct pass *p, u32 i)
+{
+    u32 n = 0;
+    while (p->choices[i][n])
+        n++;
+    return n + 1;
+}
+
+static u32 all_ways(const struct pass *p)
+{
+    u32 n = 1;
+    for (u32 i = 0; i < own_options(p); i++)
+        n *= ways(p, i);
+    return n;
+}
+
+/* CHOICE, below all_ways, has a digit for each option; 0 leaves it out. */
+static struct step step_of(const struct item *it, const struct pass *p, u32 choice)
 {
     struct arena *a = &it->ctx->arena;
-    struct step step = { .pass = p, .options = ARENA_ARRAY(a, struct step_option, BINDINGS + 1) };
+    struct step step = { .pass = p, .options = ARENA_ARRAY(a, struct step_option, BINDINGS + own_options(p)) };
     u32 k = 0;
     for (int b = 0; b < BINDINGS; b++)
         if (p->bindings & NEEDS(b))
             step.options[step.n_options++] = (struct step_option){ .name = binding_name((enum binding)b),
                                                                    .value = arena_format(a, "@%s", context_text(it->ctx, it->header.using[k++].item)) };
-    if (choice)
-        step.options[step.n_options++] = (struct step_option){ .name = p->options[0].name, .value = choice };
+    for (u32 i = 0; i < own_options(p); choice /= ways(p, i++))
+        if (choice % ways(p, i))
+            step.options[step.n_options++] = (struct step_option){ .name = p->options[i].name, .value = p->choices[i][choice % ways(p, i) - 1] };
     return step;
 }
 
@@ -247,8 +274,8 @@ static bool tell_difference(struct item *it, const struct item *twin, const stru
 
 enum outcome { SAME, OTHER, REFUSED };
 
-/* Runs the pass with CHOICE as the value of its own option, or none. TELL: what is wrong is reported. */
-static enum outcome attempt(const struct module *m, const struct module *session, struct item *it, const char *choice, bool tell)
+/* Runs the pass with the own options that CHOICE says. TELL: what is wrong is reported. */
+static enum outcome attempt(const struct module *m, const struct module *session, struct item *it, u32 choice, bool tell)
 {
     struct context *ctx = it->ctx;
     const struct pass *p = pass_of(it);
@@ -288,15 +315,15 @@ static bool derive_again(const struct module *m, const struct module *session, s
     const struct pass *p = pass_of(it);
     if (!can_derive(m, session, it, p))
         return true;
-    bool same = attempt(m, session, it, NULL, false) == SAME;
-    for (const char *const *choice = p->choices; !same && choice && *choice; choice++)
-        same = attempt(m, session, it, *choice, false) == SAME;
+    bool same = false;
+    for (u32 choice = 0; !same && choice < all_ways(p); choice++)
+        same = attempt(m, session, it, choice, false) == SAME;
     if (same) {
         diag_remark(it->ctx->diags, place(it, NULL, NULL, NULL), "pass.derivation.same", "%s is what %s makes of %s", symbol_text(it, it->name), p->name,
                     symbol_text(it, it->header.parent.item));
         return true;
     }
-    if (attempt(m, session, it, NULL, true) == REFUSED)
+    if (attempt(m, session, it, 0, true) == REFUSED)
         refuse(it, p->name, "pass.derivation.refused", "%s makes nothing of %s, from which %s is said to be", p->name,
                symbol_text(it, it->header.parent.item), symbol_text(it, it->name));
     return false;

@@ -308,7 +308,8 @@ static const struct pass_option options[] = {
     { NULL, NULL },
 };
 
-static const char *const choices[] = { "dense", "causal", NULL };
+static const char *const attention[] = { "causal", NULL };
+static const char *const *const choices[] = { attention };
 
 static const struct relation relations[] = {
     { "op", "task", LINEAGE_LOWERED, "the work of the step: operations, bytes, messages" },

@@ -312,7 +312,9 @@ static const struct pass_option options[] = {
     { NULL, NULL },
 };
 
-static const char *const choices[] = { "microbatch", "sequence", "[microbatch, sequence]", NULL };
+static const char *const symbolic[] = { "microbatch", "sequence", "[microbatch, sequence]", NULL };
+static const char *const attention[] = { "causal", NULL };
+static const char *const *const choices[] = { symbolic, attention };
 
 static const struct relation relations[] = {
     { "op", "task", LINEAGE_LOWERED, "the work of every phase: operations, bytes, messages" },

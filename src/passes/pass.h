@@ -53,7 +53,7 @@ struct pass {
     const char *operation;      /* the model operation that it takes, or NULL */
     const char *suffix;         /* of the derived program's name */
     const struct pass_option *options;  /* own options, or NULL */
-    const char *const *choices; /* values of its first own option, all that there are, NULL at the end; headers don't say which */
+    const char *const *const *choices;  /* of each own option, all values but the default, NULL at the end; headers don't say which */
     const char *(*part)(const struct pass_run *r);  /* of several outputs, the suffix of r->part; NULL behind the last */
     const struct relation *relations;   /* all lineage that its output may declare */
     const struct analysis *const *requires;     /* of its input; each list ends with NULL, or is NULL */
