@@ -240,28 +240,29 @@ static void free_made(struct module *work, const struct module *m, const struct 
         m->items[i]->index = i;
 }
 
-/* The first statement of IT that its twin has otherwise, and the field. */
-static bool differs(const struct item *it, const struct item *twin, const struct stmt **s, const char **field)
+/* How many statements IT and its twin begin with alike; of the next the field that differs, or NULL. */
+static u32 alike(const struct item *it, const struct item *twin, const char **field)
 {
+    *field = NULL;
     for (u32 i = 0; i < it->n_stmts; i++) {
-        *s = it->stmts[i];
-        *field = NULL;
-        if (i >= twin->n_stmts || twin->stmts[i]->entity != (*s)->entity)
-            return true;
-        for (const struct field *f = stmt_entity(it, *s)->fields; f->kind != FIELD_END; f++)
-            if (!stmt_field_equal(it, *s, twin, twin->stmts[i], f)) {
+        const struct stmt *s = it->stmts[i];
+        if (i >= twin->n_stmts || twin->stmts[i]->entity != s->entity)
+            return i;
+        for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++)
+            if (!stmt_field_equal(it, s, twin, twin->stmts[i], f)) {
                 *field = f->place == PLACE_HEAD ? NULL : f->name;
-                return true;
+                return i;
             }
     }
-    return false;
+    return it->n_stmts;
 }
 
 static bool tell_difference(struct item *it, const struct item *twin, const struct pass *p)
 {
-    const struct stmt *s;
     const char *field, *name = symbol_text(it, it->name), *parent = symbol_text(it, it->header.parent.item);
-    if (differs(it, twin, &s, &field)) {
+    u32 n = alike(it, twin, &field);
+    if (n < it->n_stmts) {
+        const struct stmt *s = it->stmts[n];
         diag_error(it->ctx->diags, place(it, s, field, NULL), "pass.derivation.differs", "%s is not what %s makes of %s: here is %s%s%s%s", name, p->name,
                    parent, field ? "another `" : "", field ? field : "another ", field ? "` at " : "", stmt_text(it, s));
     } else {
@@ -274,8 +275,8 @@ static bool tell_difference(struct item *it, const struct item *twin, const stru
 
 enum outcome { SAME, OTHER, REFUSED };
 
-/* Runs the pass with the own options that CHOICE says. TELL: what is wrong is reported. */
-static enum outcome attempt(const struct module *m, const struct module *session, struct item *it, u32 choice, bool tell)
+/* Runs the pass with the own options that CHOICE says. TELL: what is wrong is reported. NEAR: the statements that are right. */
+static enum outcome attempt(const struct module *m, const struct module *session, struct item *it, u32 choice, bool tell, u32 *near)
 {
     struct context *ctx = it->ctx;
     const struct pass *p = pass_of(it);
@@ -285,6 +286,7 @@ static enum outcome attempt(const struct module *m, const struct module *session
     struct run_options options = { .keep_sources = true, .only = it->header.parent.item };
     struct module work;
     enum outcome outcome = REFUSED;
+    const char *field;
     diags_init(&mute);
     gather(&work, m, it);
     ctx->diags = tell ? loud : &mute;
@@ -296,6 +298,8 @@ static enum outcome attempt(const struct module *m, const struct module *session
             twin->digest = (struct digest){ 0, 0 };
         }
         outcome = twin && digest_equal(item_digest(twin), item_digest(it)) ? SAME : OTHER;
+        if (twin)
+            *near = alike(it, twin, &field);
         if (outcome == OTHER && twin)
             tell_difference(it, twin, p);
         else if (outcome == OTHER)
@@ -315,15 +319,20 @@ static bool derive_again(const struct module *m, const struct module *session, s
     const struct pass *p = pass_of(it);
     if (!can_derive(m, session, it, p))
         return true;
+    u32 nearest = 0, most = 0;
     bool same = false;
-    for (u32 choice = 0; !same && choice < all_ways(p); choice++)
-        same = attempt(m, session, it, choice, false) == SAME;
+    for (u32 choice = 0; !same && choice < all_ways(p); choice++) {
+        u32 near = 0;
+        same = attempt(m, session, it, choice, false, &near) == SAME;
+        nearest = near > most ? choice : nearest;
+        most = near > most ? near : most;
+    }
     if (same) {
         diag_remark(it->ctx->diags, place(it, NULL, NULL, NULL), "pass.derivation.same", "%s is what %s makes of %s", symbol_text(it, it->name), p->name,
                     symbol_text(it, it->header.parent.item));
         return true;
     }
-    if (attempt(m, session, it, 0, true) == REFUSED)
+    if (attempt(m, session, it, nearest, true, &most) == REFUSED)
         refuse(it, p->name, "pass.derivation.refused", "%s makes nothing of %s, from which %s is said to be", p->name,
                symbol_text(it, it->header.parent.item), symbol_text(it, it->name));
     return false;
