@@ -305,6 +305,15 @@ void module_add(struct module *m, struct item *it)
     *VEC_PUSH(m->items, m->n, m->cap) = it;
 }
 
+void module_insert(struct module *m, u32 at, struct item *it)
+{
+    module_add(m, it);
+    memmove(m->items + at + 1, m->items + at, (m->n - 1 - at) * sizeof *m->items);
+    m->items[at] = it;
+    for (u32 i = at; i < m->n; i++)
+        m->items[i]->index = i;
+}
+
 /* Lists of items are also cut and joined by hand, so an index is only believed where it proves right. */
 struct item *module_find(const struct module *m, atom name)
 {

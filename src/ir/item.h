@@ -208,6 +208,7 @@ struct module {
 void module_init(struct module *m, struct context *ctx, const struct source *src);
 void module_free(struct module *m);         /* frees its items too */
 void module_add(struct module *m, struct item *it);
+void module_insert(struct module *m, u32 at, struct item *it);      /* AT at most m->n */
 struct item *module_find(const struct module *m, atom name);
 
 /* Drops the comments in IT, behind it on its line, and between it and what stands before it: IT will leave M. */

@@ -266,9 +266,7 @@ static bool insert_used(struct transaction *t, struct pass_run *r, u32 *at)
             continue;
         if (twin)
             return session_clash(t, r, it, twin);
-        module_add(&t->work, it);
-        memmove(&t->work.items[*at + 1], &t->work.items[*at], (t->work.n - 1 - *at) * sizeof *t->work.items);
-        t->work.items[(*at)++] = it;
+        module_insert(&t->work, (*at)++, it);
     }
     return true;
 }
@@ -285,12 +283,10 @@ static void publish(struct attempt *a, u32 first, u32 *at)
     if (!t->options->keep_sources) {
         *VEC_PUSH(t->consumed, t->n_consumed, t->cap_consumed) = t->work.items[from];
         t->work.items[from] = t->fresh.items[first++];
+        t->work.items[from]->index = from;
     }
-    for (u32 i = first; i < t->fresh.n; i++) {
-        module_add(&t->work, t->fresh.items[i]);
-        memmove(&t->work.items[*at + 2], &t->work.items[*at + 1], (t->work.n - 2 - *at) * sizeof *t->work.items);
-        t->work.items[++*at] = t->fresh.items[i];
-    }
+    for (u32 i = first; i < t->fresh.n; i++)
+        module_insert(&t->work, ++*at, t->fresh.items[i]);
 }
 
 /* The suffix of the part's name; NULL: there are no more parts. */
