@@ -24,14 +24,6 @@ struct stage {
     u128 blocks, in_flight;     /* L; L·k */
 };
 
-static const struct stmt *find_once(const struct item *it, u32 entity)
-{
-    for (u32 i = 0; i < it->n_stmts; i++)
-        if (it->stmts[i]->entity == entity)
-            return it->stmts[i];
-    return NULL;
-}
-
 static bool is_strategy(const struct item *it)
 {
     return !strcmp(it->kind->name, "session.strategy");
@@ -234,8 +226,8 @@ void lowering_check_stage(struct lowering *l)
         bool lasts;
     } facts[] = { { "weights", true }, { "gradients", true }, { "activation_gradients", false }, { "optimizer", true },
                   { "working", false }, { "stored", false }, { "checkpoint", false } };
-    struct stage s = { .l = l, .memory = (const struct dist_memory *)find_once(l->parent, DIST_MEMORY),
-                       .scale = (const struct dist_scale *)find_once(l->parent, DIST_SCALE), .strategy = find_strategy(l) };
+    struct stage s = { .l = l, .memory = (const struct dist_memory *)item_once(l->parent, DIST_MEMORY),
+                       .scale = (const struct dist_scale *)item_once(l->parent, DIST_SCALE), .strategy = find_strategy(l) };
     u32 before = l->c->v.errors;
     if (!is_stage(l))
         return;

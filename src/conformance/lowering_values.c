@@ -77,14 +77,6 @@ void lowering_check_values(struct lowering *l)
 
 /* ---- Plans: what is said once ---- */
 
-static const struct stmt *find_once(const struct item *it, u32 entity)
-{
-    for (u32 i = 0; i < it->n_stmts; i++)
-        if (it->stmts[i]->entity == entity)
-            return it->stmts[i];
-    return NULL;
-}
-
 /* A plan may leave its mesh to what it is from. */
 static void check_mesh(struct lowering *l)
 {
@@ -102,8 +94,8 @@ static const char *pairs_word(u32 pairs)
 
 static void check_attention(struct lowering *l)
 {
-    const struct portable_attention *mine = (const struct portable_attention *)find_once(l->it, PORTABLE_ATTENTION);
-    const struct dist_attention *theirs = (const struct dist_attention *)find_once(l->parent, DIST_ATTENTION);
+    const struct portable_attention *mine = (const struct portable_attention *)item_once(l->it, PORTABLE_ATTENTION);
+    const struct dist_attention *theirs = (const struct dist_attention *)item_once(l->parent, DIST_ATTENTION);
     if (!mine && theirs)
         verify_error(&l->c->v, NULL, NULL, NULL, "check.lowering.attention", "%s counts %s attention, and its plan says nothing of it",
                      symbol_text(l->parent, l->parent->name), pairs_word(theirs->pairs));

@@ -196,6 +196,14 @@ u32 item_count(const struct item *it, u32 entity)
     return n;
 }
 
+const struct stmt *item_once(const struct item *it, u32 entity)
+{
+    for (u32 i = 0; i < it->n_stmts; i++)
+        if (it->stmts[i]->entity == entity)
+            return it->stmts[i];
+    return NULL;
+}
+
 /* ---- Lists ---- */
 
 u32 item_list(struct item *it, const u32 *elements, u32 n)

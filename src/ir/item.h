@@ -121,6 +121,7 @@ static inline const char *entity_word(const struct entity *e)
 }
 
 u32 item_count(const struct item *it, u32 entity);      /* statements */
+const struct stmt *item_once(const struct item *it, u32 entity);    /* of an entity that stands at most once, or NULL */
 
 /* ---- Lists ---- */
 u32 item_list(struct item *it, const u32 *elements, u32 n);     /* a handle; n = 0 gives a handle too (not 0) */

@@ -34,7 +34,7 @@ struct binding_run {
 static bool count_ranks(struct binding_run *b)
 {
     const struct item *in = b->r->input;
-    const struct portable_mesh *mesh = (const struct portable_mesh *)find_once(in, PORTABLE_MESH);
+    const struct portable_mesh *mesh = (const struct portable_mesh *)item_once(in, PORTABLE_MESH);
     b->ranks = 1;
     if (mesh)
         return mesh_size(in, mesh->axes, &b->ranks);
@@ -83,7 +83,7 @@ static u32 copy_list(struct binding_run *b, u32 handle)
 static void emit_mesh(struct binding_run *b)
 {
     const struct item *in = b->r->input;
-    const struct portable_mesh *mesh = (const struct portable_mesh *)find_once(in, PORTABLE_MESH);
+    const struct portable_mesh *mesh = (const struct portable_mesh *)item_once(in, PORTABLE_MESH);
     bool grouped = false;
     for (u32 i = 0; mesh && !grouped && i < in->n_stmts; i++)
         grouped = in->stmts[i]->entity == PORTABLE_TASK && ((const struct portable_task *)in->stmts[i])->over;
@@ -331,7 +331,7 @@ static void order_by_dataflow(struct binding_run *b, struct concrete_command *c,
 static void emit_commands(struct binding_run *b)
 {
     const struct item *in = b->r->input;
-    bool serial = find_once(in, PORTABLE_ORDER) != NULL;
+    bool serial = item_once(in, PORTABLE_ORDER) != NULL;
     atom *producer = serial ? NULL : ARENA_ARRAY(&b->r->output->arena, atom, in->ctx->names.n);
     u64 cycle = 0;
     if (serial)

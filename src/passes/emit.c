@@ -63,14 +63,6 @@ void emit_preserved(struct pass_run *r)
     }
 }
 
-const struct stmt *find_once(const struct item *it, u32 entity)
-{
-    for (u32 i = 0; i < it->n_stmts; i++)
-        if (it->stmts[i]->entity == entity)
-            return it->stmts[i];
-    return NULL;
-}
-
 bool mesh_size(const struct item *it, u32 axes, u64 *out)
 {
     u64 size = 1;

@@ -19,9 +19,6 @@ void emit_from(struct item *it, struct stmt *s, u32 ref);
  */
 void emit_preserved(struct pass_run *r);
 
-/* The statement of an entity that stands at most once in an item, or NULL. */
-const struct stmt *find_once(const struct item *it, u32 entity);
-
 /* Product of a mesh's axis sizes (FIELD_AXIS_SIZES); false when it passes 4294967294. */
 bool mesh_size(const struct item *it, u32 axes, u64 *out);
 

@@ -33,8 +33,8 @@ static bool read_number(const struct item *it, qty q, u64 *out)
 
 static bool read_step(const struct item *dist, const struct item *workload, struct inference_step *out)
 {
-    const struct dist_scale *scale = (const struct dist_scale *)find_once(dist, DIST_SCALE);
-    const struct dist_attention *attention = (const struct dist_attention *)find_once(dist, DIST_ATTENTION);
+    const struct dist_scale *scale = (const struct dist_scale *)item_once(dist, DIST_SCALE);
+    const struct dist_attention *attention = (const struct dist_attention *)item_once(dist, DIST_ATTENTION);
     *out = (struct inference_step){ .element_bytes = spec_dtype_bytes(spec_workload_of(workload)->dtype) };
     out->pairs = attention && attention->pairs == DIST_CAUSAL ? ATTENTION_CAUSAL : ATTENTION_DENSE;
     for (u32 i = 0; i < dist->n_stmts; i++)

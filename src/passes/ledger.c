@@ -43,7 +43,7 @@ static void collect(struct ledger *l, const struct item *it)
     *l = (struct ledger){ .it = it };
     if (it->kind->layer != LAYER_DIST)
         return;
-    l->mesh = (const struct dist_mesh *)find_once(it, DIST_MESH);
+    l->mesh = (const struct dist_mesh *)item_once(it, DIST_MESH);
     for (u32 i = 0; i < it->n_stmts; i++) {
         const struct dist_task *t = (const struct dist_task *)it->stmts[i];
         if (t->s.entity == DIST_TASK && t->body == DIST_COLLECTIVE)

@@ -30,10 +30,10 @@ bool plan_accept(struct plan *p)
     struct pass_run *r = p->r;
     const struct item *in = r->input;
     u64 ranks = 0;
-    p->mesh = (const struct dist_mesh *)find_once(in, DIST_MESH);
-    p->scale = (const struct dist_scale *)find_once(in, DIST_SCALE);
-    p->memory = (const struct dist_memory *)find_once(in, DIST_MEMORY);
-    if (!p->mesh || !p->scale || !p->memory || !find_once(in, DIST_ORDER) || !p->memory->s.name)
+    p->mesh = (const struct dist_mesh *)item_once(in, DIST_MESH);
+    p->scale = (const struct dist_scale *)item_once(in, DIST_SCALE);
+    p->memory = (const struct dist_memory *)item_once(in, DIST_MEMORY);
+    if (!p->mesh || !p->scale || !p->memory || !item_once(in, DIST_ORDER) || !p->memory->s.name)
         return pass_error(r, in, NULL, NULL, NULL, "pass.input.program",
                           "%s takes a program with `mesh`, `order serial`, `scale` and a named `memory`; %s lacks one of them",
                           r->pass->name, symbol_text(in, in->name));
@@ -74,7 +74,7 @@ u32 plan_copy(struct plan *p, u32 handle)
 void plan_head(struct plan *p)
 {
     struct item *out = p->r->output;
-    const struct dist_attention *attention = (const struct dist_attention *)find_once(p->r->input, DIST_ATTENTION);
+    const struct dist_attention *attention = (const struct dist_attention *)item_once(p->r->input, DIST_ATTENTION);
     struct portable_mesh *mesh = (struct portable_mesh *)item_add(out, PORTABLE_MESH);
     mesh->s.name = p->mesh->s.name;
     mesh->axes = plan_copy(p, p->mesh->axes);

@@ -188,14 +188,6 @@ static qty boundary_positions(const struct item *dist, qty otherwise)
     return otherwise;
 }
 
-static const struct stmt *find_once(const struct item *it, u8 entity)
-{
-    for (u32 i = 0; i < it->n_stmts; i++)
-        if (it->stmts[i]->entity == entity)
-            return it->stmts[i];
-    return NULL;
-}
-
 struct training {
     struct transformer_model model;
     struct training_workload workload;
@@ -206,7 +198,7 @@ struct training {
 /* From the program nearest to what was asked about: numbers may have been put in for its symbols. */
 static void begin_training(struct why *w, struct training *t, const struct item *derived)
 {
-    const struct dist_scale *scale = (const struct dist_scale *)find_once(w->dist.it, DIST_SCALE);
+    const struct dist_scale *scale = (const struct dist_scale *)item_once(w->dist.it, DIST_SCALE);
     struct exprs *x = derived->ctx->exprs;
     spec_model(w->model.it, (const struct model_op *)w->model.s, &t->model);
     spec_workload(pinned(w, derived, "session.workload"), &t->workload);
@@ -355,7 +347,7 @@ static account_facts explain_inference(struct why *w, const struct item *derived
     int buffer = buffer_of(w);
     spec_model(w->model.it, (const struct model_op *)w->model.s, &model);
     spec_inference_strategy(pinned(w, derived, "session.strategy"), &strategy);
-    if (!step_of(workload, (const struct dist_scale *)find_once(w->dist.it, DIST_SCALE), &step))
+    if (!step_of(workload, (const struct dist_scale *)item_once(w->dist.it, DIST_SCALE), &step))
         return 0;
     step.pairs = spec_pairs(w->dist.it);
     struct inference_sizes sizes = inference_sizes_of(derived->ctx->exprs, &model, &step, &strategy);
@@ -400,7 +392,7 @@ void why_numbers(struct why *w)
         out_printf(w->o, "\n%s is written by hand: its numbers stand for themselves\n", symbol_text(derived, derived->name));
     if (!derived || !derived->header.pass || !w->model.s)
         return;
-    w->model.s = find_once(w->model.it, MODEL_OP);
+    w->model.s = item_once(w->model.it, MODEL_OP);
     const char *missing = !pinned(w, derived, "session.workload") ? "session.workload" : !pinned(w, derived, "session.strategy") ? "session.strategy" : NULL;
     const char *pass = context_text(derived->ctx, derived->header.pass);
     bool inference = !strcmp(pass, "distribute-transformer-inference");
