@@ -5,6 +5,18 @@
 #include "ir/verify.h"
 #include "support/quantity.h"
 
+const struct model_op *decoder_find(struct pass_run *r, const struct pass *other)
+{
+    const struct model_op *op = spec_decoder(r->input, r->pass->operation);
+    if (op)
+        return op;
+    pass_error(r, r->input, NULL, NULL, NULL, "pass.input.operation", "%s takes a program whose only operation is %s; %s is not one",
+               r->pass->name, r->pass->operation, symbol_text(r->input, r->input->name));
+    if (spec_decoder(r->input, other->operation))
+        pass_note(r, "%s takes %s", other->name, other->operation);
+    return NULL;
+}
+
 static const struct item *item_of(const struct decoder *d, enum contract_item item)
 {
     const struct session *s = &d->r->session;

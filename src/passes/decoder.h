@@ -11,6 +11,9 @@ struct decoder {
     const struct model_op *op;
 };
 
+/* The only operation of the input, which is the pass's; NULL: reported, with OTHER where that is the pass that takes it. */
+const struct model_op *decoder_find(struct pass_run *r, const struct pass *other);
+
 /* A contract_report: at the field of the model, the workload or the strategy. STATE is a struct decoder. */
 void decoder_report(void *state, const struct contract_finding *f);
 

@@ -90,16 +90,9 @@ static bool accept_input(struct derivation *d)
 {
     struct pass_run *r = d->r;
     const struct session_workload *w = spec_workload_of(r->session.items[BIND_WORKLOAD]);
-    d->op = spec_decoder(r->input, r->pass->operation);
-    if (!d->op) {
-        pass_error(r, r->input, NULL, NULL, NULL, "pass.input.operation",
-                   "%s takes a program whose only operation is %s; %s is not one", r->pass->name, r->pass->operation,
-                   symbol_text(r->input, r->input->name));
-        const struct pass *other = &distribute_transformer_inference;
-        if (spec_decoder(r->input, other->operation))
-            pass_note(r, "%s takes %s", other->name, other->operation);
+    d->op = decoder_find(r, &distribute_transformer_inference);
+    if (!d->op)
         return false;
-    }
     if (w->mode != SESSION_TRAINING)
         return pass_error(r, r->session.items[BIND_WORKLOAD], &w->s, "mode", NULL, "pass.workload.mode",
                           "%s derives training, but the workload's mode is %s", r->pass->name, session_mode_enum.words[w->mode].text);
