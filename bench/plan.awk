@@ -4,12 +4,15 @@
 # blocks differ in size; with S = 0 all blocks are equal. All else of a line is as the pass printed it.
 #
 # bpir: the file itself, longer. generic: the same operations and facts in MLIR's generic form, as mlir-opt prints it
-# (attributes sorted, values numbered); the items that the program is derived from are left out.
+# (attributes sorted, values numbered); the items that the program is derived from are left out. What the file leaves to
+# names and to the program's origin (phase, layer, from) is an attribute of each operation there, the layer without the
+# block's prefix: fewer different strings.
 
 BEGIN {
     n = n_entries = 0
     BLOCK = "\1"; IN = "\2"; OUT = "\3"        # in a template: what differs from block to block,
     NUMBER = "\4"                              # and on both sides of a fact
+    PHASE = "^(forward|recompute|recommunication|activation_gradient|weight_gradient|optimizer)$"
 }
 
 function begin_program(header) {
@@ -83,24 +86,34 @@ function word_after(line, word) {
     return between(line, " " word " ", " ")
 }
 
+# `layer.phase` or `layer.phase.word`: entries of both.
+function said(name,    part, n, phase, i, layer) {
+    n = split(name, part, ".")
+    phase = part[n] ~ PHASE ? n : n - 1
+    for (i = 1; i < phase; i++)
+        layer = layer (i > 1 ? "." : "") part[i]
+    entry("phase", quoted(part[phase]))
+    entry("layer", quoted(layer))
+}
+
 function generic_task(line,    name, operands, results, type, sharding, f) {
     split(line, f, " ")
-    operands = between(line, "(", ")") != ""
+    operands = index(line, "(%") > 0
     results = index(line, "->") > 0
     type = between(line, " : ", " sharding")
     sharding = between(line, "sharding [", "]")
     entry("sym_name", quoted(BLOCK substr(f[2], 2)))
     entry("body", quoted(f[3]))
-    entry("operation", quoted(substr(f[4], 1, index(f[4], "(") - 1)))
+    sub(/\(.*/, "", f[4])
+    entry("operation", quoted(f[4]))
     if (index(line, " over {"))
         entry("over", axes("[" between(line, " over {", "}") "]"))
     if (word_after(line, "reduction") != "")
         entry("reduction", quoted(word_after(line, "reduction")))
     if (sharding != "")
         entry("sharding", axes("[" sharding "]"))
-    entry("phase", quoted(word_after(line, "phase")))
-    entry("layer", quoted(word_after(line, "layer")))
-    entry("from", word_after(line, "from"))
+    said(substr(f[2], 2))
+    entry("from", origin)
     facts(between(line, " work (", ")"))
     value_type = type != "" ? type : value_type
     return "    " (results ? OUT " = " : "") "\"dist.task\"(" (operands ? IN : "") ") " dictionary() \
@@ -189,12 +202,13 @@ form == "bpir" { print; next }
     entry("sym_name", quoted(substr($2, 2)))
     print "    \"dist.mesh\"() " dictionary() " : () -> ()"
 }
+/^  origin/ { origin = $2 }
 /^  order/ { print "    \"dist.order\"() {kind = " quoted($2) "} : () -> ()" }
 /^  (scale|memory)/ {
     program_facts = 1
     facts(between($0, "(", ")"))
-    if (index($0, " from @"))
-        entry("from", word_after($0, "from"))
+    if ($1 == "memory")
+        entry("from", origin)
     print "    \"dist." $1 "\"() " dictionary() " : () -> ()"
     program_facts = 0
 }

@@ -16,19 +16,19 @@ static bool is_task(const struct item *it, const struct stmt *s)
     return stmt_entity(it, s)->flags & ENTITY_TASK;
 }
 
-static struct step read_dist(const struct dist_task *t)
+static struct step read_dist(const struct item *it, const struct dist_task *t)
 {
     static const enum step_kind kinds[] = { [DIST_LOCAL] = STEP_COMPUTE, [DIST_COLLECTIVE] = STEP_COLLECTIVE, [DIST_TRANSFER] = STEP_TRANSFER,
                                             [DIST_RESHARD] = STEP_RESHARD, [DIST_CONTROL] = STEP_ORDER };
-    return (struct step){ &t->s, kinds[t->body], dist_phase_enum.words[t->phase].text, t->operation, t->layer, t->operands, t->results,
+    return (struct step){ &t->s, kinds[t->body], dist_phase_enum.words[t->phase].text, t->operation, dist_layer(it, t), t->operands, t->results,
                           t->ranks, t->after, t->over, t->source, t->destination, t->work };
 }
 
-static struct step read_portable(const struct portable_task *t)
+static struct step read_portable(const struct item *it, const struct portable_task *t)
 {
     static const enum step_kind kinds[] = { [PORTABLE_COMPUTE] = STEP_COMPUTE, [PORTABLE_COLLECTIVE] = STEP_COLLECTIVE,
                                             [PORTABLE_TRANSFER] = STEP_TRANSFER, [PORTABLE_BARRIER] = STEP_ORDER, [PORTABLE_HOST] = STEP_HOST };
-    return (struct step){ &t->s, kinds[t->body], portable_phase_enum.words[t->phase].text, t->operation, t->layer, t->operands, t->results,
+    return (struct step){ &t->s, kinds[t->body], portable_phase_enum.words[t->phase].text, t->operation, portable_layer(it, t), t->operands, t->results,
                           t->ranks, t->after, t->over, t->source, t->destination, t->work };
 }
 
@@ -43,8 +43,8 @@ static struct step read_concrete(const struct concrete_command *c)
 static struct step read_step(const struct item *it, const struct stmt *s)
 {
     switch (it->kind->layer) {
-    case LAYER_DIST: return read_dist((const struct dist_task *)s);
-    case LAYER_PORTABLE: return read_portable((const struct portable_task *)s);
+    case LAYER_DIST: return read_dist(it, (const struct dist_task *)s);
+    case LAYER_PORTABLE: return read_portable(it, (const struct portable_task *)s);
     default: return read_concrete((const struct concrete_command *)s);
     }
 }

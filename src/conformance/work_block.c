@@ -262,7 +262,7 @@ static bool has_terms(const struct block *b)
                                         "attention.qkv", "attention.core", "mlp.up", "mlp.down" };
     for (u32 i = 0; i < b->it->n_stmts; i++)
         for (u32 k = 0; b->it->stmts[i]->entity == DIST_TASK && k < COUNT(some); k++)
-            if (intern_is(&b->it->ctx->names, ((const struct dist_task *)b->it->stmts[i])->layer, some[k]))
+            if (intern_is(&b->it->ctx->names, dist_layer(b->it, (const struct dist_task *)b->it->stmts[i]), some[k]))
                 return true;
     return false;
 }

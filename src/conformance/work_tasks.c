@@ -30,7 +30,8 @@ static bool find_tally(struct terms *t, const struct dist_task *task, const stru
     bool sends = task->body == DIST_COLLECTIVE;
     if (!phase_of(task->phase, sends, &phase, use) || (task->phase == DIST_RECOMPUTE && sends) || (task->phase == DIST_RECOMMUNICATION && !sends))
         return false;
-    for (u32 i = task->layer ? t->first[task->layer] : 0; i; i = t->next[i - 1]) {
+    atom layer = dist_layer(t->b->it, task);
+    for (u32 i = layer < t->n_first ? t->first[layer] : 0; i; i = t->next[i - 1]) {
         *term = &work_terms[i - 1];
         *out = &t->tally[i - 1][*use];
         if ((*term)->phase == phase && (*term)->sends == sends && term_holds(t, *term))
@@ -67,9 +68,10 @@ static bool refuse_fact(struct terms *t, const struct dist_task *task, const str
 static bool refuse_extra(struct terms *t, const struct dist_task *task)
 {
     const struct context *ctx = t->b->it->ctx;
+    atom layer = dist_layer(t->b->it, task);
     return verify_error(&t->b->c->v, &task->s, task->layer ? "layer" : NULL, NULL, "check.work_conservation.extra",
                         "%s, %s of layer %s in phase %s, is no term of a block's work", stmt_text(t->b->it, &task->s),
-                        dist_body_enum.words[task->body].text, task->layer ? context_text(ctx, task->layer) : "none",
+                        dist_body_enum.words[task->body].text, layer ? context_text(ctx, layer) : "none",
                         dist_phase_enum.words[task->phase].text);
 }
 

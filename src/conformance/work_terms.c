@@ -104,15 +104,16 @@ bool terms_fill(struct terms *t)
 {
     struct interner *names = &t->b->it->ctx->names;
     t->holds = conditions(t->b);
-    t->first = ARENA_ARRAY(&t->b->c->v.scratch, u16, names->n);
+    for (u32 i = 0; i < TERMS; i++)
+        intern_string(names, work_terms[i].layer);
+    t->n_first = names->n;
+    t->first = ARENA_ARRAY(&t->b->c->v.scratch, u16, t->n_first);
     for (u32 i = TERMS; i--;) {
-        atom layer = intern_find(names, work_terms[i].layer, strlen(work_terms[i].layer));
+        atom layer = intern_string(names, work_terms[i].layer);
         if (!fill_term(t, i))
             return false;
-        if (layer) {
-            t->next[i] = t->first[layer];
-            t->first[layer] = (u16)(i + 1);
-        }
+        t->next[i] = t->first[layer];
+        t->first[layer] = (u16)(i + 1);
     }
     return true;
 }

@@ -59,7 +59,8 @@ struct terms {
     struct block *b;
     u32 holds;                  /* mask of enum when */
     struct tally tally[TERMS][USES];
-    u16 *first, next[TERMS];     /* by atom of a layer: term + 1; the next of that layer */
+    u32 n_first;
+    u16 *first, next[TERMS];     /* by atom, below n_first, of a layer: term + 1; the next of that layer */
     u32 blocks;                 /* as often as the most frequent task is there */
     qty products[PHASES];        /* operations of products over all ranks */
     const struct dist_task *product_at[PHASES];

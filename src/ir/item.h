@@ -77,6 +77,7 @@ struct item {
     u32 *pool;
     u32 n_pool, cap_pool;
     u32 last_list;          /* newest list: a repeated list costs nothing */
+    u32 origin;             /* handle: the ref of the item's `origin`, or 0; what is from it has this very handle */
     struct symtab symbols, values, dollars;     /* @, %, $ */
     struct arena arena;
     struct stmt **blank;            /* by entity: a statement with every fallback set, or NULL; see item_add */
@@ -100,6 +101,12 @@ struct stmt *item_add_copy(struct item *it, const struct stmt *like, size_t size
 
 /* A value declared as a result of a task: an entity, but no statement of its own. */
 struct stmt *item_add_result(struct item *it, u32 entity);
+
+/*
+ * The last step of a finished statement, of a parser or a pass: what it says by default gets the one form that it has in
+ * an item (ir/implied.h). Settling twice changes nothing.
+ */
+void item_settle(struct item *it, struct stmt *s);
 
 /* Enters the statement's name; returns the earlier holder of the name, or NULL. */
 struct stmt *item_declare(struct item *it, struct stmt *s);

@@ -1,6 +1,7 @@
 #include "ir/json.h"
 
 #include "ir/attr.h"
+#include "ir/implied.h"
 #include "ir/sharding.h"
 
 #include <math.h>
@@ -323,7 +324,7 @@ static void results(struct out *o, const struct item *it, const struct field *f,
 static void field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f)
 {
     const struct interner *names = &it->ctx->names;
-    u64 value = f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE ? 0 : field_get(s, f);
+    u64 value = f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE ? 0 : field_said(it, s, f);
     double real;
     switch ((enum field_kind)f->kind) {
     case FIELD_SYMBOL_NAME:
@@ -363,10 +364,15 @@ static void field(struct out *o, const struct item *it, const struct stmt *s, co
     }
 }
 
+static bool is_silent(const struct item *it, const struct stmt *s, const struct field *f)
+{
+    return f->implied ? !field_said(it, s, f) : field_is_default(it, s, f);
+}
+
 static void fields(struct out *o, const struct item *it, const struct stmt *s, const struct field *from, bool *first)
 {
     for (const struct field *f = from; f->kind != FIELD_END; f++) {
-        if (f->presence == DERIVED || (f->presence == OPTIONAL && field_is_default(it, s, f)))
+        if (f->presence == OPTIONAL && is_silent(it, s, f))
             continue;
         key(o, first, f->name);
         field(o, it, s, f);

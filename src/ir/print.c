@@ -1,6 +1,7 @@
 #include "ir/print.h"
 
 #include "ir/attr.h"
+#include "ir/implied.h"
 #include "ir/sharding.h"
 #include "support/quantity.h"
 
@@ -317,14 +318,25 @@ static bool has_own_words(const struct field *f)
     return f->kind == FIELD_LINEAGE || f->kind == FIELD_SHARDING || f->kind == FIELD_ATTRIBUTES;
 }
 
+/* Whether the name says that phase. */
+static bool phase_is_said(const struct item *it, const struct stmt *s, const struct field *f, u64 value)
+{
+    u32 length;
+    return phase_said(&it->ctx->names.atoms[s->name], f->aux, &length) == value;
+}
+
 /* Whether the text leaves the field out: most statements say few of their entity's fields. */
 static bool is_left_out(const struct item *it, const struct stmt *s, const struct field *f, u64 value)
 {
-    if (f->presence == REQUIRED || f->kind == FIELD_OPERANDS)
+    if (f->presence == REQUIRED)
         return false;
-    if (f->kind == FIELD_FACTS || f->kind == FIELD_LINEAGE || f->kind == FIELD_RESULTS || f->presence == DERIVED)
-        return f->presence == DERIVED || field_is_default(it, s, f);
-    return value == f->fallback;
+    switch ((enum field_kind)f->kind) {
+    case FIELD_OPERANDS: return !list_n(it, (u32)value) && f[-1].kind == FIELD_OPERATION && field_get(s, f - 1);
+    case FIELD_LINEAGE: return lineage_is_implied(it, s);
+    case FIELD_FACTS: return group_is_default(s, f->aux);
+    case FIELD_RESULTS: return !value;
+    default: return f->implied == IMPLIED_PHASE ? phase_is_said(it, s, f, value) : value == f->fallback;
+    }
 }
 
 static void out_fields(struct out *o, const struct item *it, const struct stmt *s, const struct field *from)

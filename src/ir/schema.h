@@ -65,17 +65,19 @@ enum field_place { PLACE_HEAD, PLACE_CLAUSE, PLACE_LINE };
 
 enum field_presence {
     REQUIRED,
-    OPTIONAL,               /* absent means none, all, or `fallback` */
-    DERIVED,                /* never written: computed from other fields */
+    OPTIONAL,               /* absent means none, all, `fallback`, or what is implied */
 };
+
+/* What a task says by its name where it does not write the field (ir/implied.h). */
+enum field_implied { NOT_IMPLIED, IMPLIED_PHASE, IMPLIED_LAYER };
 
 struct field {
     const char *name;       /* the clause word; of a head field, what messages call it */
     u8 length;              /* of name */
-    u8 kind, place, presence;
+    u8 kind, place, presence, implied;
     u8 width;               /* bytes of the C member */
     u16 offset;
-    const void *aux;        /* enumeration, or fields of a group, or NULL */
+    const void *aux;        /* enumeration (of a layer, that of the phases), or fields of a group, or NULL */
     u64 fallback;           /* the value that is not printed */
     const char *doc;
 };
@@ -122,6 +124,8 @@ enum entity_flags {
     ENTITY_TASK = 4,        /* runs, has a lineage, may be depended upon */
     ENTITY_LINEAGE = 8,     /* needs lineage in a derived item */
     ENTITY_ROLE_KEYWORD = 16,   /* the keyword is the word of the first field, an enumeration */
+    ENTITY_NAMESAKE = 32,   /* in a derived item it is lowered from what has its name, where it does not write `from` */
+    ENTITY_ORIGIN = 64,     /* its @reference, into the parent, is what all else is lowered from that does not write `from` */
 };
 
 struct entity {
@@ -147,7 +151,7 @@ struct item_kind {
     u32 n_entities;
     const char *const *reserved;    /* names refused in notes, lower case, NULL at the end */
     void (*verify)(struct verifier *v);     /* rules that the schema can't say */
-    void (*settle)(struct item *it, struct stmt *s);    /* drops what a finished statement says by default; or NULL */
+    void (*settle)(struct item *it, struct stmt *s);    /* the dialect's part of item_settle; or NULL */
     const char *doc;
 };
 
@@ -185,6 +189,10 @@ const struct field *field_find(const struct field *fields, const char *name, siz
     FIELD_ROW(PLACE_CLAUSE, word_, kind_, tag, member, aux_, OPTIONAL, 0, doc_)
 #define LINE(word_, kind_, tag, member, aux_, doc_) \
     FIELD_ROW(PLACE_LINE, word_, kind_, tag, member, aux_, OPTIONAL, 0, doc_)
+#define IMPLIED_LINE(word_, kind_, tag, member, aux_, implied_, doc_) \
+    { .name = word_, .length = sizeof(word_) - 1, .kind = kind_, .place = PLACE_LINE, .presence = OPTIONAL, \
+      .implied = implied_, .width = sizeof(((struct tag *)0)->member), .offset = AT_OFFSET(tag, member), .aux = aux_, \
+      .doc = doc_ },
 #define ATTRIBUTE_ROW(word_, kind_, aux_, presence_, fallback_, doc_) \
     { .name = word_, .length = sizeof(word_) - 1, .kind = kind_, .place = PLACE_CLAUSE, .presence = presence_, \
       .aux = aux_, .fallback = fallback_, .doc = doc_ },

@@ -3,6 +3,7 @@
 #include "ir/verify.h"
 
 #include "ir/attr.h"
+#include "ir/implied.h"
 #include "ir/print.h"
 #include "support/quantity.h"
 
@@ -376,7 +377,7 @@ static void check_fields(struct verifier *v, const struct stmt *s)
                 check_duplicate_words(v, s, f, (u32)value, '@');
             break;
         case FIELD_REF:
-            if (value)
+            if (value && !(stmt_entity(v->item, s)->flags & ENTITY_ORIGIN))
                 check_ref(v, s, f, REF_SYMBOL(value));
             break;
         case FIELD_VALUE_REF:
@@ -501,18 +502,27 @@ static void check_header(struct verifier *v)
 }
 
 /* Sources must exist in the parent, when it is in the file. */
-static void check_lineage_sources(struct verifier *v, const struct stmt *s, const struct item *parent)
+static void check_source(struct verifier *v, const struct stmt *s, u32 ref, const struct item *parent)
 {
-    for (u32 i = 0; i < list_n(v->item, s->lineage); i++) {
-        u32 ref = list_at(v->item, s->lineage)[i];
-        if (item_ref(parent, ref))
-            continue;
-        const char *name = name_text(v->item, ref_is_value(ref) ? '%' : '@', ref_atom(ref));
-        const char *near = ref_is_value(ref) ? nearest_value(parent, ref_atom(ref)) : nearest_symbol(parent, ref_atom(ref));
-        verify_error(v, s, "from", name, "ir.lineage.unknown", "%s is not declared in the parent %s", name, symbol_text(v->item, parent->name));
-        if (near)
-            verify_near(v, ref_is_value(ref) ? '%' : '@', name, near);
-    }
+    if (item_ref(parent, ref))
+        return;
+    const char *name = name_text(v->item, ref_is_value(ref) ? '%' : '@', ref_atom(ref));
+    const char *near = ref_is_value(ref) ? nearest_value(parent, ref_atom(ref)) : nearest_symbol(parent, ref_atom(ref));
+    verify_error(v, s, "from", name, "ir.lineage.unknown", "%s is not declared in the parent %s", name, symbol_text(v->item, parent->name));
+    if (near)
+        verify_near(v, ref_is_value(ref) ? '%' : '@', name, near);
+}
+
+/* The origin is told once, where it stands, and not of each statement that is from it. */
+static void check_origin(struct verifier *v, const struct stmt *s, const struct item *parent)
+{
+    if (v->item->origin && parent && !parent->damaged)
+        check_source(v, s, list_at(v->item, v->item->origin)[0], parent);
+}
+
+static bool says_nothing(struct verifier *v, const struct stmt *s)
+{
+    return verify_error(v, s, NULL, NULL, "ir.lineage.missing", "%s of a derived item says nothing about what it is from", stmt_text(v->item, s));
 }
 
 static void check_lineage(struct verifier *v, const struct stmt *s, const struct item *parent)
@@ -522,10 +532,11 @@ static void check_lineage(struct verifier *v, const struct stmt *s, const struct
     if (s->lineage_kind == LINEAGE_NONE) {
         bool namesake = stmt_entity(v->item, s)->flags & ENTITY_VALUE && (!parent || item_value(parent, s->name));
         if (derived && needed && !namesake)
-            verify_error(v, s, NULL, NULL, "ir.lineage.missing", "%s of a derived item says nothing about what it is from",
-                         stmt_text(v->item, s));
+            says_nothing(v, s);
         return;
     }
+    if (s->lineage == v->item->origin)
+        return;
     if (n == 0 && s->lineage_kind != LINEAGE_GENERATED)
         verify_error(v, s, "from", NULL, "ir.lineage.empty", "only what is generated may be from nothing");
     if ((s->lineage_kind == LINEAGE_CLONED || s->lineage_kind == LINEAGE_PRESERVED) && n > 1)
@@ -533,8 +544,12 @@ static void check_lineage(struct verifier *v, const struct stmt *s, const struct
                      lineage_enum.words[s->lineage_kind].text, n);
     if (s->lineage_kind == LINEAGE_FUSED && n < 2)
         verify_error(v, s, "from", NULL, "ir.lineage.fused", "%s is fused from at least two things", stmt_text(v->item, s));
-    if (parent && !parent->damaged)
-        check_lineage_sources(v, s, parent);
+    if (parent && !parent->damaged && lineage_is_implied(v->item, s) && !item_symbol(parent, s->name)) {
+        says_nothing(v, s);
+        return;
+    }
+    for (u32 i = 0; parent && !parent->damaged && i < n; i++)
+        check_source(v, s, list_at(v->item, s->lineage)[i], parent);
     check_duplicate_words(v, s, &(struct field){ .name = "from", .place = PLACE_LINE }, s->lineage, '@');
 }
 
@@ -565,7 +580,10 @@ bool verify_item(struct item *it, const struct module *in)
     check_once(&v);
     for (u32 i = 0; i < it->n_stmts; i++) {
         check_fields(&v, it->stmts[i]);
-        if (lineage && stmt_entity(it, it->stmts[i])->flags & ENTITY_LINEAGE)
+        u8 flags = stmt_entity(it, it->stmts[i])->flags;
+        if (lineage && flags & ENTITY_ORIGIN)
+            check_origin(&v, it->stmts[i], parent);
+        else if (lineage && flags & ENTITY_LINEAGE)
             check_lineage(&v, it->stmts[i], parent);
     }
     if (it->kind->verify)

@@ -435,6 +435,7 @@ static const struct {
     { "kv_cache", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) },
     { "optimizer_state", ROLE, IN(LAYER_MODEL) | IN(LAYER_DIST) },
     { "mesh", KW_MESH, TASK_LAYERS }, { "order", KW_ORDER, TASK_LAYERS },
+    { "origin", KW_ORIGIN, IN(LAYER_DIST) },
     { "attention", KW_ATTENTION, IN(LAYER_DIST) | IN(LAYER_PORTABLE) },
     { "scale", KW_SCALE, IN(LAYER_DIST) }, { "memory", KW_MEMORY, IN(LAYER_DIST) | IN(LAYER_CONCRETE) },
     { "task", KW_TASK, IN(LAYER_DIST) | IN(LAYER_PORTABLE) },

@@ -303,6 +303,7 @@ static void end_stream(struct parser *p)
 static bool head_absent(const struct field *f, const struct tagged *at)
 {
     return f->presence == OPTIONAL && ((f->kind == FIELD_SYMBOL_NAME && at->tag != TAG_SYMBOL) ||
+                                       (f->kind == FIELD_OPERANDS && at->tag != TAG_OPEN) ||
                                        (f->kind == FIELD_RESULTS && at->tag != TAG_ARROW));
 }
 
@@ -433,8 +434,7 @@ void build_stmt_enter(struct parser *p, u32 at)
     struct stmt *twin = p->stmt->name ? item_declare(p->item, p->stmt) : NULL;
     if (twin)
         declared_twice(p, twin, name_span(p));
-    if (p->item->kind->settle)
-        p->item->kind->settle(p->item, p->stmt);
+    item_settle(p->item, p->stmt);
     p->stmt = NULL;
     source_release(p->src, at, &p->released);
 }

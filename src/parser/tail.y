@@ -5,9 +5,8 @@ head_word: WORD                         { build_push(p, TAG_WORD, $1, @1); }
 head_refs: refs ;
 operation: WORD                         { build_push(p, TAG_WORD, $1, @1); }
          | DOTTED                       { build_push(p, TAG_WORD, $1, @1); } ;
-operation_opt: %empty                   { build_push(p, TAG_NONE, 0, @$); }
-             | WORD                     { build_push(p, TAG_WORD, $1, @1); }
-             | DOTTED                   { build_push(p, TAG_WORD, $1, @1); } ;
+no_operation: %empty                    { build_push(p, TAG_NONE, 0, @$); } ;
+operands_opt: %empty | operands ;
 operands: "'('" "')'"                   { build_push(p, TAG_OPEN, '(', @1); build_push(p, TAG_CLOSE, ')', @2); }
         | operands_open value_list "')'" { build_push(p, TAG_CLOSE, ')', @3); } ;
 operands_open: "'('"                    { build_push(p, TAG_OPEN, '(', @1); } ;
@@ -34,11 +33,11 @@ clauses: %empty
        | clauses clause ;
 value_clauses: clauses | value_clauses value_clause clauses ;
 clause: clause_name longer_value        { build_clause_end(p, @$); }
-      | from origin                     { build_clause_end(p, @$); }
+      | from sources                    { build_clause_end(p, @$); }
       | implement capability            { build_clause_end(p, @$); } ;
 clause_name: WORD                       { build_clause(p, $1, @1); } ;
 from: "'from'"                          { build_clause(p, $1, @1); } ;
-origin: VALUE                           { build_push(p, TAG_VALUE, $1, @1); }
+sources: VALUE                          { build_push(p, TAG_VALUE, $1, @1); }
       | group ;
 clause: lineage refs                    { build_clause_end(p, @$); } ;
 lineage: LINEAGE "'from'"               { build_clause(p, $2, @1); build_push(p, TAG_WORD, $1, @1); } ;
@@ -146,7 +145,7 @@ quoted: other                           { build_push(p, TAG_WORD, $1, @1); }
       | STRING                          { build_push(p, TAG_WORD, $1, @1); } ;
 other: keyword | "'floordiv'" | "'ceildiv'" | "'max'" | "'min'" ;
 keyword: ROLE | LINEAGE | "'from'" | "'schema'" | "'by'" | "'using'" | "'revision'" | "'sharding'" | "'partial'" | "'owners'"
-       | "'updates'" | "'implement'" | "'layout'" | "'symbol'" | "'op'" | "'output'" | "'mesh'" | "'order'" | "'attention'"
+       | "'updates'" | "'implement'" | "'layout'" | "'symbol'" | "'op'" | "'output'" | "'mesh'" | "'order'" | "'origin'" | "'attention'"
        | "'scale'" | "'memory'" | "'task'" | "'buffer'" | "'objective'" | "'library'" | "'device'" | "'queue'" | "'bind'" | "'command'"
        | "'issue'" | "'route'" ;
 %%

@@ -36,6 +36,11 @@ bool gate_is_from(const struct pass_run *r, const struct stmt *s, u8 kind, u32 r
            gate_refuse(r, r->output, s, "it is not declared to be from its source");
 }
 
+bool gate_is_origin(const struct pass_run *r, const struct stmt *s, atom said, atom source)
+{
+    return said == source || gate_refuse(r, r->output, s, "it is not the operation that the program is lowered from");
+}
+
 /* ---- Relations ---- */
 
 /* What a contract calls an entity: values have many keywords, one for each role. */

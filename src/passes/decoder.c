@@ -1,5 +1,7 @@
 #include "passes/decoder.h"
 
+#include "dialects/dist/dist.h"
+
 #include "passes/emit.h"
 
 #include "ir/verify.h"
@@ -73,4 +75,11 @@ bool decoder_check_element(const struct decoder *d, const struct model_value *v)
                stmt_text(in, &v->s), element, symbol_text(in, workload->name), word);
     pass_note(d->r, "write dtype = %s in the workload, or %s in the model's types", element, word);
     return false;
+}
+
+void decoder_emit_origin(struct pass_run *r, const struct model_op *op)
+{
+    struct dist_origin *origin = (struct dist_origin *)item_add(r->output, DIST_ORIGIN);
+    origin->source = op->s.name;
+    item_settle(r->output, &origin->s);
 }

@@ -26,4 +26,7 @@ bool decoder_check_dimension(const struct decoder *d, const struct model_value *
 /* The elements of a value are the workload's dtype. */
 bool decoder_check_element(const struct decoder *d, const struct model_value *v);
 
+/* The program's `origin`: its tasks and facts are lowered from the decoder. Stands above them. */
+void decoder_emit_origin(struct pass_run *r, const struct model_op *op);
+
 #endif

@@ -158,6 +158,7 @@ static void emit_program_facts(struct derivation *d, const struct inference_bloc
     struct exprs *x = out->ctx->exprs;
     emit_mesh(d);
     item_add(out, DIST_ORDER);
+    decoder_emit_origin(d->r, d->op);
     struct dist_attention *attention = (struct dist_attention *)item_add(out, DIST_ATTENTION);
     attention->pairs = d->step.pairs == ATTENTION_CAUSAL ? DIST_CAUSAL : DIST_DENSE;
     struct dist_scale *scale = (struct dist_scale *)item_add(out, DIST_SCALE);
@@ -172,7 +173,7 @@ static void emit_program_facts(struct derivation *d, const struct inference_bloc
     memory->workspace = b->memory.workspace;
     memory->boundary = b->memory.boundary;
     item_declare(out, &memory->s);
-    emit_from(out, &memory->s, REF_SYMBOL(d->op->s.name));
+    item_settle(out, &memory->s);
 }
 
 static u32 intern_type(const struct derivation *d, const u128 *sizes, u32 rank)
@@ -252,7 +253,7 @@ static struct dist_task *emit_task(struct derivation *d, const struct inference_
     t->work[DIST_WRITE] = call->work.write;
     t->work[DIST_MESSAGE] = call->work.message;
     use_cache(d, t, row);
-    emit_from(out, &t->s, REF_SYMBOL(d->op->s.name));
+    item_settle(out, &t->s);
     return t;
 }
 

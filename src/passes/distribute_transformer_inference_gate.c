@@ -321,7 +321,7 @@ static bool prove_task(const struct proof *p, const struct dist_task *t, u32 i)
     const char *phase = p->step.decode ? "decode" : "prefill";
     char name[128];
     snprintf(name, sizeof name, "%s.%s%s", x->layer, phase, collective ? ".all_reduce" : "");
-    if (!intern_is(names, t->s.name, name) || !intern_is(names, t->layer, x->layer) || !intern_is(names, t->operation, x->operation) ||
+    if (!intern_is(names, t->s.name, name) || !intern_is(names, dist_layer(out, t), x->layer) || !intern_is(names, t->operation, x->operation) ||
         t->phase != (p->step.decode ? DIST_DECODE : DIST_PREFILL))
         return gate_refuse(p->r, out, &t->s, "the block has @%s at its place", name);
     return prove_body(p, t, collective) && prove_work(p, t, x) && prove_flow(p, t, i) &&
@@ -346,6 +346,7 @@ static bool prove_entities(struct proof *p)
         switch ((enum dist_entity)s->entity) {
         case DIST_MESH: good = prove_mesh(p, (const struct dist_mesh *)s); break;
         case DIST_ORDER: good = ((const struct dist_order *)s)->order == DIST_SERIAL || gate_refuse(p->r, out, s, "it is not serial"); break;
+        case DIST_ORIGIN: good = gate_is_origin(p->r, s, ((const struct dist_origin *)s)->source, p->op->s.name); break;
         case DIST_ATTENTION: good = prove_pairs(p, (const struct dist_attention *)s); break;
         case DIST_SCALE: good = prove_scale(p, (const struct dist_scale *)s); break;
         case DIST_MEMORY: good = prove_memory(p, (const struct dist_memory *)s); break;
@@ -357,9 +358,9 @@ static bool prove_entities(struct proof *p)
         case DIST_SYMBOL: case DIST_ENTITIES: good = gate_refuse(p->r, out, s, "a step has no symbols"); break;
         }
     }
-    if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_ATTENTION] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
+    if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_ORIGIN] != 1 || seen[DIST_ATTENTION] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
                  seen[DIST_VALUE] != 2 || seen[DIST_OUTPUT] != 1 || seen[DIST_TASK] != p->n))
-        return gate_refuse(p->r, out, NULL, "its mesh, order, attention, scale, memory, values, tasks and outputs are not those of a step");
+        return gate_refuse(p->r, out, NULL, "its mesh, order, origin, attention, scale, memory, values, tasks and outputs are not those of a step");
     return good;
 }
 

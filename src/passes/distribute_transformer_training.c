@@ -171,6 +171,7 @@ static void emit_program_facts(struct derivation *d, const struct block *b)
     struct item *out = d->r->output;
     emit_mesh(d);
     item_add(out, DIST_ORDER);
+    decoder_emit_origin(d->r, d->op);
     ((struct dist_attention *)item_add(out, DIST_ATTENTION))->pairs = d->pairs == ATTENTION_CAUSAL ? DIST_CAUSAL : DIST_DENSE;
     struct dist_scale *scale = (struct dist_scale *)item_add(out, DIST_SCALE);
     scale->blocks = qty_number(out->ctx->exprs, d->model.blocks);
@@ -187,7 +188,7 @@ static void emit_program_facts(struct derivation *d, const struct block *b)
     memory->activation_gradients = b->memory.activation_gradients;
     memory->optimizer = b->memory.optimizer;
     item_declare(out, &memory->s);
-    emit_from(out, &memory->s, REF_SYMBOL(d->op->s.name));
+    item_settle(out, &memory->s);
 }
 
 /* A value of the boundary: [microbatch, sequence, hidden], split along the sequence or replicated. */
@@ -233,7 +234,7 @@ static struct dist_task *emit_task(struct derivation *d, const struct block_invo
     t->work[DIST_READ] = call->work.read;
     t->work[DIST_WRITE] = call->work.write;
     t->work[DIST_MESSAGE] = call->work.message;
-    emit_from(out, &t->s, REF_SYMBOL(d->op->s.name));
+    item_settle(out, &t->s);
     return t;
 }
 

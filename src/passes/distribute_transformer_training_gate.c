@@ -264,7 +264,7 @@ static bool is_named(const struct training_proof *p, const struct dist_task *t)
 {
     char name[256];
     const struct context *ctx = p->r->ctx;
-    snprintf(name, sizeof name, "%s.%s%s%s", context_text(ctx, t->layer), dist_phase_enum.words[t->phase].text,
+    snprintf(name, sizeof name, "%s.%s%s%s", context_text(ctx, dist_layer(p->r->output, t)), dist_phase_enum.words[t->phase].text,
              t->body == DIST_COLLECTIVE ? "." : "", t->body == DIST_COLLECTIVE ? context_text(ctx, t->operation) : "");
     return intern_is(&ctx->names, t->s.name, name);
 }
@@ -272,8 +272,9 @@ static bool is_named(const struct training_proof *p, const struct dist_task *t)
 static bool prove_task(const struct training_proof *p, const struct dist_task *t)
 {
     const struct item *out = p->r->output;
+    atom layer = dist_layer(out, t);
     size_t i = 0;
-    while (i < COUNT(block_layers) && !(block_has(p, block_layers[i].needs) && intern_is(&out->ctx->names, t->layer, block_layers[i].layer)))
+    while (i < COUNT(block_layers) && !(block_has(p, block_layers[i].needs) && intern_is(&out->ctx->names, layer, block_layers[i].layer)))
         i++;
     if (i == COUNT(block_layers))
         return gate_refuse(p->r, out, &t->s, "no layer of this block is called so");
@@ -341,6 +342,7 @@ static bool prove_entities(struct training_proof *p)
         case DIST_SYMBOL: good = prove_symbol(p, (const struct dist_symbol *)s); break;
         case DIST_MESH: good = prove_mesh(p, (const struct dist_mesh *)s); break;
         case DIST_ORDER: good = ((const struct dist_order *)s)->order == DIST_SERIAL || gate_refuse(p->r, out, s, "it is not serial"); break;
+        case DIST_ORIGIN: good = gate_is_origin(p->r, s, ((const struct dist_origin *)s)->source, p->op->s.name); break;
         case DIST_ATTENTION: good = prove_attention(p, (const struct dist_attention *)s); break;
         case DIST_SCALE: good = prove_scale(p, (const struct dist_scale *)s); break;
         case DIST_MEMORY: good = gate_is_from(p->r, s, LINEAGE_LOWERED, REF_SYMBOL(p->op->s.name)); break;
@@ -348,9 +350,9 @@ static bool prove_entities(struct training_proof *p)
         case DIST_TASK: case DIST_ENTITIES: break;
         }
     }
-    if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_ATTENTION] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
+    if (good && (seen[DIST_MESH] != 1 || seen[DIST_ORDER] != 1 || seen[DIST_ORIGIN] != 1 || seen[DIST_ATTENTION] != 1 || seen[DIST_SCALE] != 1 || seen[DIST_MEMORY] != 1 ||
                  seen[DIST_VALUE] != 1 || seen[DIST_OUTPUT] != 1))
-        return gate_refuse(p->r, out, NULL, "its mesh, order, attention, scale, memory, input and output are not one each");
+        return gate_refuse(p->r, out, NULL, "its mesh, order, origin, attention, scale, memory, input and output are not one each");
     return good && prove_symbols(p, seen[DIST_SYMBOL]) && prove_tasks(p);
 }
 

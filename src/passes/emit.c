@@ -58,6 +58,8 @@ void emit_preserved(struct pass_run *r)
     out->last_list = 0;
     memcpy(out->pool, r->input->pool, out->n_pool * sizeof *out->pool);
     for (u32 i = 0; i < r->input->n_stmts; i++) {
+        if (stmt_entity(r->input, r->input->stmts[i])->flags & ENTITY_ORIGIN)
+            continue;       /* the operation is of another parent */
         preserve_results(r, r->input->stmts[i]);
         preserve(r, r->input->stmts[i]);
     }

@@ -171,6 +171,7 @@ struct portable_task *plan_task(struct plan *p, const struct dist_task *t)
     for (int i = 0; i < DIST_WORK; i++)
         task->work[i] = t->work[i];
     emit_from(out, &task->s, REF_SYMBOL(t->s.name));
+    item_settle(out, &task->s);
     item_declare(out, &task->s);
     return task;
 }

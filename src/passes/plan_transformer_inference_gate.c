@@ -81,7 +81,7 @@ static void read_chain(struct proof *p)
         case DIST_VALUE: p->wanted[PORTABLE_BUFFER]++; break;
         case DIST_OUTPUT: p->wanted[PORTABLE_BUFFER]++; break;
         case DIST_TASK: p->wanted[PORTABLE_TASK]++; p->last = (const struct dist_task *)t; break;
-        case DIST_SYMBOL: case DIST_ORDER: case DIST_ENTITIES: break;
+        case DIST_SYMBOL: case DIST_ORDER: case DIST_ORIGIN: case DIST_ENTITIES: break;
         }
     }
     p->first = task_from(p, &at);
@@ -234,7 +234,7 @@ static bool prove_task(struct proof *p, const struct portable_task *b)
     for (int i = 0; i < PORTABLE_WORK; i++)
         if (b->work[i] != (i < DIST_WORK ? t->work[i] : 0))
             return refuse(p, &b->s, "its work is not its source's");
-    if (b->phase != t->phase || b->layer != t->layer || !same_list(p, b->after, t->after) || !same_list(p, b->ranks, t->ranks) ||
+    if (b->phase != t->phase || portable_layer(p->out, b) != dist_layer(p->in, t) || !same_list(p, b->after, t->after) || !same_list(p, b->ranks, t->ranks) ||
         !same_group(p, b, t))
         return refuse(p, &b->s, "its phase, layer, order, groups or ranks are not its source's");
     if (!prove_values(p, b->operands, t->operands, reads_weights(p, t)) || !prove_values(p, b->results, t->results, false))

@@ -162,7 +162,8 @@ static bool run(struct pass_run *r)
     for (u32 i = 0; i < r->step->n_options; i++)
         bind(&d, &r->step->options[i]);
     for (u32 i = 0; d.good && i < r->input->n_stmts; i++)
-        if (r->input->stmts[i]->entity != DIST_SYMBOL || !is_bound(&d, r->input->stmts[i]->name))
+        if (r->input->stmts[i]->entity != DIST_ORIGIN &&      /* that is of another parent */
+            (r->input->stmts[i]->entity != DIST_SYMBOL || !is_bound(&d, r->input->stmts[i]->name)))
             copy_stmt(&d, r->input->stmts[i]);
     /* The items that the program was derived with are still what it rests on. */
     h->using = ARENA_ARRAY(&r->output->arena, struct pin, r->input->header.n_using);

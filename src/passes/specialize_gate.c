@@ -129,7 +129,7 @@ bool specialize_gate(const struct pass_run *r)
     u32 k = 0;
     for (u32 i = 0; i < r->input->n_stmts; i++) {
         const struct stmt *s = r->input->stmts[i];
-        if (s->entity == DIST_SYMBOL && is_bound(r, s->name))
+        if (s->entity == DIST_ORIGIN || (s->entity == DIST_SYMBOL && is_bound(r, s->name)))
             continue;
         if (k == r->output->n_stmts)
             return gate_refuse(r, r->output, NULL, "a statement is lost");

@@ -19,7 +19,7 @@ def strategy(row):
 def facts(items):
     """Statements of the newest distributed program, without the sources that its derivation names."""
     statements = [i for i in items if i["kind"] == "dist.program"][-1]["statements"]
-    return [without_sources(s) for s in statements]
+    return [without_sources(s) for s in statements if s["entity"] != "origin"]
 
 
 def without_sources(value):

@@ -8,7 +8,7 @@
 
 #define PLAN(work, require) \
     "portable.plan @p schema 1.0 {\n" \
-    "  task @a collective all_reduce()\n" \
+    "  task @a collective all_reduce\n" \
     "    work (" work ")" require "\n" \
     "  objective minimize latency\n" \
     "}\n"
@@ -30,16 +30,16 @@ END_TEST
 
 START_TEST(requirements_stand_before_the_work_or_behind_it)
 {
-    assert_prints("portable.plan @p schema 1.0 {\n  task @a collective all_reduce() require (network 4) work (message 4)\n  objective minimize latency\n}\n",
+    assert_prints("portable.plan @p schema 1.0 {\n  task @a collective all_reduce require (network 4) work (message 4)\n  objective minimize latency\n}\n",
                   PLAN("message 4", ""));
 }
 END_TEST
 
 START_TEST(symbolic_work_projects_symbolic_needs)
 {
-    assert_prints("portable.plan @p schema 1.0 {\n  symbol $b : integer\n  task @a collective all_reduce()\n"
+    assert_prints("portable.plan @p schema 1.0 {\n  symbol $b : integer\n  task @a collective all_reduce\n"
                   "    work (read 2*$b, write $b, message $b) require (memory_bandwidth 3*$b, network 2*$b)\n  objective minimize latency\n}\n",
-                  "portable.plan @p schema 1.0 {\n  symbol $b : integer\n  task @a collective all_reduce()\n"
+                  "portable.plan @p schema 1.0 {\n  symbol $b : integer\n  task @a collective all_reduce\n"
                   "    work (read 2*$b, write $b, message $b) require (network 2*$b)\n  objective minimize latency\n}\n");
 }
 END_TEST

@@ -185,7 +185,7 @@ static const char named[] =
     "  input %~ : tensor<($~)x8xf16> sharding [{^}, {}] partial sum {^}\n"
     "  task @t transfer(%~) -> %y : tensor<8xf16> sharding [{^}] over {^} channel ^\n"
     "    layer ^ after @~ effects (read %~) work (operations 2*$~) fused from (@~, %~) note {^ = {^ = [^, 1]}}\n}\n\n"
-    "portable.plan @p schema 1.0 {\n  task @t compute f()\n    implement ^ [^] group ^\n}\n\n"
+    "portable.plan @p schema 1.0 {\n  task @t compute f\n    implement ^ [^] group ^\n}\n\n"
     "session.target @other {\n  abi = ^\n  engines = [^, a]\n  memory_spaces = [^]\n}\n";
 
 static void try_name(const char *name, const char *word)

@@ -12,6 +12,11 @@
 /* Each stands three times in a program; `#` is another number each time, and `@a` another name. */
 static const char *const cases[] = {
     "  task @a local f()",
+    "  task @a.forward local model.gelu\n    work (operations #)",
+    "  task @a.forward local model.gelu\n  task @a.decode local model.gelu\n  task @a.y local model.gelu\n  task @a.forward.z local model.gelu",
+    "  task @a.forward local model.gelu layer a\n  task @b.forward local model.gelu layer a\n  task @a local model.gelu layer a",
+    "  task @a.forward local model.gelu phase none\n  task @b.decode local model.gelu phase none",
+    "  task @a local model.gelu\n  origin @m\n  task @b local model.gelu from @m\n  task @c local model.gelu from @n",
     "  task @a.b.7 local model.gelu()\n    phase forward layer attention.query work (operations #, read 3#, write 0) from @decoder",
     "  task @a collective all_reduce() over {tp} reduction sum",
     "  task @a local f(%x, %y)\n    layer l-2",
@@ -212,7 +217,7 @@ END_TEST
 
 START_TEST(repeated_statements_print_as_they_were_read)
 {
-    char *text = program_of("  task @a local model.gelu()\n    phase forward layer l work (operations 3#) from @decoder", 3);
+    char *text = program_of("  task @a local model.gelu\n    phase forward layer l work (operations 3#) from @decoder", 3);
     assert_prints(text, text);
     free(text);
 }

@@ -68,7 +68,7 @@ static void value(struct out *o, const struct field *f)
 
 static void field_row(struct out *o, const struct field *f, const char *within)
 {
-    const char *presence = f->presence == REQUIRED ? "required" : f->presence == DERIVED ? "derived" : "";
+    const char *presence = f->presence == REQUIRED ? "required" : "";
     out_printf(o, "| %s%s`%s` | ", within, *within ? " " : "", f->name);
     value(o, f);
     out_printf(o, " | %s | ", presence);

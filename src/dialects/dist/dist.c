@@ -1,7 +1,14 @@
 #include "dialects/dist/dist.h"
 
+#include "ir/implied.h"
+
 #define DEF "dialects/dist/dist.def"
 #include "ir/table.h"
+
+atom dist_layer(const struct item *it, const struct dist_task *t)
+{
+    return layer_said(it, &t->s, t->layer, &dist_phase_enum);
+}
 
 static const char *const reserved[] = {
     "model_spec", "workload_spec", "mapping_spec", "inference_mapping_spec", "inference_phase", "batch_size",

@@ -30,6 +30,11 @@ struct dist_order {
     u8 order;
 };
 
+struct dist_origin {
+    struct stmt s;
+    atom source;
+};
+
 struct dist_attention {
     struct stmt s;
     u8 pairs;
@@ -76,6 +81,9 @@ struct dist_output {
 };
 
 extern const struct dialect dist_dialect;
+
+/* The layer of a task, written or said by its name; 0: none. May intern a string. */
+atom dist_layer(const struct item *it, const struct dist_task *t);
 
 struct verifier;
 void dist_verify(struct verifier *v);

@@ -1,7 +1,14 @@
 #include "dialects/portable/portable.h"
 
+#include "ir/implied.h"
+
 #define DEF "dialects/portable/portable.def"
 #include "ir/table.h"
+
+atom portable_layer(const struct item *it, const struct portable_task *t)
+{
+    return layer_said(it, &t->s, t->layer, &portable_phase_enum);
+}
 
 bool portable_projection(const struct item *it, const struct portable_task *t, enum resource kind, qty *out)
 {

@@ -75,6 +75,9 @@ bool portable_projection(const struct item *it, const struct portable_task *t, e
 /* Sorts a task's `require` by kind and drops what equals the projection. For what a pass makes, too. */
 void portable_settle(struct item *it, struct stmt *s);
 
+/* The layer of a task, written or said by its name; 0: none. May intern a string. */
+atom portable_layer(const struct item *it, const struct portable_task *t);
+
 struct verifier;
 void portable_verify(struct verifier *v);
 
