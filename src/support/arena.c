@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, FIRST_CHUNK = 1 << 10, LAST_CHUNK = 16 << 20 };
+enum { HUGE_PAGE = 2 << 20, FIRST_CHUNK = 1 << 10, LAST_CHUNK = 16 << 20, STEP = 256 << 10 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -19,13 +19,19 @@ static void out_of_memory(size_t size)
     exit(2);
 }
 
+/* Zero; SIZE is a multiple of HUGE_PAGE. */
+static void *map(size_t size)
+{
+    void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        out_of_memory(size);
+    return block;
+}
+
 /* Huge-page aligned and zero; SIZE is a multiple of HUGE_PAGE. */
 static void *map_huge(size_t size)
 {
-    char *raw = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (raw == MAP_FAILED)
-        out_of_memory(size);
-    char *aligned = (char *)(((uintptr_t)raw + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    char *raw = map(size + HUGE_PAGE), *aligned = (char *)(((uintptr_t)raw + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
     if (aligned > raw)
         munmap(raw, (size_t)(aligned - raw));
     munmap(aligned + size, (size_t)(raw + HUGE_PAGE - aligned));
@@ -92,28 +98,46 @@ void arena_free(struct arena *a)
     arena_init(a);
 }
 
-static void arena_refill(struct arena *a, size_t size)
+/* The next pages of the newest chunk, in one call: a fault for each would cost more. */
+static bool use_more(struct arena *a, size_t size)
 {
-    size_t want = size + sizeof(struct arena_chunk) + 16;
+    char *limit = a->chunks ? (char *)a->chunks + a->chunks->size : NULL;
+    if ((size_t)(limit - a->at) < size)
+        return false;
+    size_t more = ((size_t)(a->at + size - a->end) + STEP - 1) & ~(size_t)(STEP - 1), left = (size_t)(limit - a->end);
+    if (more > left)
+        more = left;
+    madvise(a->end, more, MADV_POPULATE_WRITE);
+    a->end += more;
+    return true;
+}
+
+/* One for a large block is a block of its own, since such are tables; else its pages come step by step. */
+static void add_chunk(struct arena *a, size_t size)
+{
+    size_t want = size + sizeof(struct arena_chunk);
     if (want < a->next_size)
         want = a->next_size;
     if (want >= HUGE_PAGE)
         want = round_huge(want);
     if (a->next_size < LAST_CHUNK)
         a->next_size *= 2;
-    struct arena_chunk *c = block_new(want);
+    bool whole = want < HUGE_PAGE || size >= HUGE_PAGE;
+    struct arena_chunk *c = whole ? block_new(want) : map(want);
     c->next = a->chunks;
     c->size = want;
     a->chunks = c;
     a->at = (char *)(c + 1);
-    a->end = (char *)c + want;
+    a->end = whole ? (char *)c + want : (char *)c;
+    if (!whole)
+        use_more(a, size);
 }
 
 void *arena_alloc(struct arena *a, size_t size)
 {
     size = size ? (size + 7) & ~(size_t)7 : 8;
-    if ((size_t)(a->end - a->at) < size)
-        arena_refill(a, size);
+    if ((size_t)(a->end - a->at) < size && !use_more(a, size))
+        add_chunk(a, size);
     void *p = a->at;
     a->at += size;
     return p;

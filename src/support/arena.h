@@ -6,7 +6,7 @@
 
 struct arena {
     struct arena_chunk *chunks;     /* newest first */
-    char *at, *end;
+    char *at, *end;                 /* END: of the part of the newest that is in use */
     size_t next_size;
 };
 
@@ -25,8 +25,9 @@ char *arena_format(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 #define ARENA_ARRAY(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
 
 /*
- * Blocks that grow by doubling. From 2 MiB on they are backed by huge pages, since 4 KiB page faults are
- * the dearest thing that a large parse does.
+ * Blocks that grow by doubling. From 2 MiB on they are backed by huge pages, since tables are read here and there. What an
+ * arena holds is written in order, and gets common pages: those are mostly at hand, while a virtual machine may have to
+ * get huge ones from its host, at up to 3 ms for each MB.
  */
 void *block_grow(void *old, size_t old_size, size_t new_size);     /* contents kept, new bytes zero */
 void block_free(void *block, size_t size);

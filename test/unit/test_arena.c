@@ -49,6 +49,26 @@ START_TEST(a_block_may_be_larger_than_a_chunk)
 }
 END_TEST
 
+/* Past 2 MiB a chunk comes into use step by step; sizes that differ meet the ends of steps and chunks everywhere. */
+START_TEST(large_chunks_come_step_by_step)
+{
+    enum { BLOCKS = 60000 };
+    struct arena a;
+    u32 **blocks = calloc(BLOCKS, sizeof *blocks);
+    arena_init(&a);
+    for (u32 i = 0; i < BLOCKS; i++) {
+        u32 n = i % 1000 == 999 ? 100000 : 1 + i * 7 % 300;
+        blocks[i] = ARENA_ARRAY(&a, u32, n);
+        ck_assert_uint_eq(blocks[i][0] | blocks[i][n - 1], 0);
+        blocks[i][0] = blocks[i][n - 1] = i;
+    }
+    for (u32 i = 0; i < BLOCKS; i++)
+        ck_assert_uint_eq(blocks[i][0], i);
+    arena_free(&a);
+    free(blocks);
+}
+END_TEST
+
 START_TEST(an_arena_can_be_used_again)
 {
     struct arena a;
@@ -109,6 +129,7 @@ Suite *arena_suite(void)
     tcase_add_test(c, memory_is_zero_and_aligned);
     tcase_add_test(c, blocks_do_not_meet);
     tcase_add_test(c, a_block_may_be_larger_than_a_chunk);
+    tcase_add_test(c, large_chunks_come_step_by_step);
     tcase_add_test(c, an_arena_can_be_used_again);
     tcase_add_test(c, copies_and_formats_end_with_a_nul);
     tcase_add_test(c, vectors_keep_what_they_hold);
