@@ -88,27 +88,41 @@ static u32 form_of(const char *text, size_t length)
 
 /* ---- The table ---- */
 
+static bool is_string(const struct interned *at, const char *text, size_t length, u32 hash)
+{
+    return at->hash == hash && at->length == length && !memcmp(at->text, text, length);
+}
+
+/* The atoms are only looked at where a slot's bits of the hash are right: each look comes from far away in memory. */
 static u32 *find_slot(const struct interner *t, const char *text, size_t length, u32 hash)
 {
     for (u32 i = hash & t->mask;; i = (i + 1) & t->mask) {
-        const struct interned *at = &t->atoms[t->slots[i]];
-        if (!t->slots[i] ||
-            (at->hash == hash && at->length == length && !memcmp(at->text, text, length)))
-            return &t->slots[i];
+        u32 *slot = &t->slots[i];
+        if (!*slot || (!((*slot ^ hash) & ~t->mask) && is_string(&t->atoms[*slot & t->mask], text, length, hash)))
+            return slot;
     }
 }
 
+static u32 slot_of(const struct interner *t, atom a, u32 hash)
+{
+    return a | (hash & ~t->mask);
+}
+
+/* Atoms come in the order of their making, slots in none: they are fetched ahead. */
 static void rehash(struct interner *t)
 {
+    enum { AHEAD = 16 };
     size_t old = t->mask + (size_t)1;
     block_free(t->slots, old * sizeof *t->slots);
     t->mask = (u32)(old * 2 - 1);
     t->slots = block_grow(NULL, 0, old * 2 * sizeof *t->slots);
     for (u32 a = 1; a < t->n; a++) {
-        u32 i = t->atoms[a].hash & t->mask;
+        u32 hash = t->atoms[a].hash, i = hash & t->mask;
+        if (a + AHEAD < t->n)
+            __builtin_prefetch(&t->slots[t->atoms[a + AHEAD].hash & t->mask], 1);
         while (t->slots[i])
             i = (i + 1) & t->mask;
-        t->slots[i] = a;
+        t->slots[i] = slot_of(t, a, hash);
     }
 }
 
@@ -119,7 +133,7 @@ static atom add(struct interner *t, u32 *slot, struct interned new, bool copy)
     if (copy)
         new.text = arena_copy(t->arena, new.text, new.length);
     *VEC_PUSH(t->atoms, t->n, t->cap) = new;
-    *slot = a;
+    *slot = slot_of(t, a, new.hash);
     if (t->n > (t->mask >> 1))
         rehash(t);
     return a;
@@ -128,20 +142,20 @@ static atom add(struct interner *t, u32 *slot, struct interned new, bool copy)
 struct interned intern_ahead(const struct interner *t, const char *text, size_t length, u32 form)
 {
     u32 hash = hash_of(text, length);
-    __builtin_prefetch(&t->slots[hash & t->mask]);
+    __builtin_prefetch(&t->slots[hash & t->mask], 1);
     return (struct interned){ text, (u32)length, hash, form & (FORM_NAME | FORM_WORD) };
 }
 
 atom intern_now(struct interner *t, const struct interned *ahead, bool copy)
 {
     u32 *slot = find_slot(t, ahead->text, ahead->length, ahead->hash);
-    return *slot ? *slot : add(t, slot, *ahead, copy);
+    return *slot ? *slot & t->mask : add(t, slot, *ahead, copy);
 }
 
 static atom find_or_add(struct interner *t, const char *text, size_t length, bool copy)
 {
     u32 hash = hash_of(text, length), *slot = find_slot(t, text, length, hash);
-    return *slot ? *slot : add(t, slot, (struct interned){ text, (u32)length, hash, form_of(text, length) }, copy);
+    return *slot ? *slot & t->mask : add(t, slot, (struct interned){ text, (u32)length, hash, form_of(text, length) }, copy);
 }
 
 atom intern(struct interner *t, const char *text, size_t length)
@@ -156,7 +170,7 @@ atom intern_borrowed(struct interner *t, const char *text, size_t length)
 
 atom intern_find(const struct interner *t, const char *text, size_t length)
 {
-    return *find_slot(t, text, length, hash_of(text, length));
+    return *find_slot(t, text, length, hash_of(text, length)) & t->mask;
 }
 
 char *intern_text(const struct interner *t, atom a, struct arena *arena)

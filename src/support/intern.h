@@ -24,7 +24,7 @@ struct interner {
     struct arena *arena;    /* owner of the copied texts */
     struct interned *atoms; /* [0] is the empty "no string" */
     u32 n, cap;
-    u32 *slots;
+    u32 *slots;             /* an atom in the bits of MASK, above them the string's hash; 0: none */
     u32 mask;
 };
 
