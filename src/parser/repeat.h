@@ -1,7 +1,8 @@
 /*
  * Repeated statements. A program of a million tasks says the same few things again and again: a statement mostly differs
  * from an earlier one of its item in its own name and in the numbers of its facts, and in nothing else of its text. Then
- * it need not be parsed: what the earlier one became is copied. Everything else, and every error, is the grammar's.
+ * it need not be parsed: what the earlier one became is copied. Everything else, and every error, is the grammar's. Such
+ * statements come in runs, and a run is one token of the grammar.
  */
 #ifndef PARSER_REPEAT_H
 #define PARSER_REPEAT_H
@@ -42,10 +43,10 @@ void repeat_slot(struct parser *p, struct span at, u32 offset);
  */
 void repeat_learn(struct parser *p, struct span at);
 
-/* True when the lexer stands before a repeated statement; AT is its keyword. The text is not moved on. */
+/* True when the lexer stands before a run of repeated statements; AT is the first one's keyword. The text is not moved on. */
 bool repeat_ahead(struct parser *p, struct span *at);
 
-/* Makes that statement. */
+/* Makes the statements of that run, and moves behind them. */
 void repeat_build(struct parser *p);
 
 #endif

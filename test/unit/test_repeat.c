@@ -121,6 +121,43 @@ static const char *const sequences[] = {
     "  task @z control()\n}\nportable.plan @q schema 1.0 {\n  task @a control()\n    effects ()\n  task @b control()\n    effects ()",
 };
 
+/* What stands in place of a statement in a run, or behind it. NULL: the file ends there. */
+static const char *const breaks[] = {
+    NULL,
+    "",
+    "  task @r0 control() work (read 5)",
+    "  task @r1 control()\n    phase forward",
+    "  task @last control() work (read 5)",
+    "  task @x control() work (read 1234567890123456789)",
+    "  task @x control() work (read 99999999999999999999999999999999999999999)",
+    "  task @\"x y\" control() work (read 5)",
+    "  task @\"x\" control() work (read 5)",
+    "  task @x control() work (read 5) // why",
+    "  // why\n  task @x control() work (read 5)",
+    "\n  task @x control() work (read 5)",
+    "  order serial",
+    "  task @x control() // \n    phase forward",
+    "  task @x control()\n    phase frward",
+    "  task @x sideways f()",
+    "  task @x control() work (read 5",
+    "  task @x control() work (read 5))",
+    "  task @x control() work (read 5) x",
+    "  task @x control() work (read 5x)",
+    "  task @x control() work (read)",
+    "  task @x control() work (red 5)",
+    "  task @x.control() work (read 5)",
+    "  task @x$ control() work (read 5)",
+    "  task @ control() work (read 5)",
+    "  task",
+    "  tsk @x control() work (read 5)",
+    "  task @x",
+    "  phase forward",
+    "    task @x control() work (read 5)",
+    "}",
+    "}\ndist.program @q schema 1.0 {\n  mesh @m [tp = 2]",
+    "  task @x control() work (read 5)\n}\ndist.program @q schema 1.0 {\n  mesh @m [tp = 2]\n  task @r0 control() work (read 5)",
+};
+
 static void out_case(struct out *o, const char *text, u32 k)
 {
     static const u32 numbers[] = { 7, 0, 4 };
@@ -203,6 +240,44 @@ static void assert_same(char *text)
     free(text);
 }
 
+/* LENGTH statements, the one at PLACE replaced by WHAT. */
+static char *run_of(u32 length, u32 place, const char *what)
+{
+    static const char *const forms[] = { "work (read %u)", "\n    phase forward", "work (read 1%u, write 7)\n    layer l" };
+    struct out o;
+    out_memory(&o);
+    out_string(&o, "dist.program @p schema 1.0 {\n  mesh @m [tp = 2]\n");
+    for (u32 k = 0; k < length && (k != place || what); k++)
+        if (k == place)
+            out_printf(&o, "%s\n", what);
+        else {
+            out_printf(&o, k % 3 == 1 ? "  task @r%u control()" : "  task @r%u control() ", k);
+            out_printf(&o, forms[k % 3], k);
+            out_char(&o, '\n');
+        }
+    if (what)
+        out_string(&o, "  task @last control() work (read 5)\n}\n");
+    return finish(&o);
+}
+
+START_TEST(a_run_that_is_broken_goes_on_as_if_each_statement_had_been_parsed)
+{
+    static const u32 lengths[] = { 2, 4, 5, 6, 7, 18, 19, 20, 21, 22, 23, 36, 37, 38, 39 };     /* three are learned */
+    for (u32 i = 0; i < COUNT(lengths); i++)
+        for (u32 place = 0; place <= lengths[i]; place += place < 3 ? 1 : 8)
+            assert_same(run_of(lengths[i], place, breaks[_i]));
+    for (u32 i = 0; i < COUNT(lengths); i++)
+        assert_same(run_of(lengths[i], lengths[i] - 1, breaks[_i]));
+}
+END_TEST
+
+START_TEST(runs_of_all_lengths_are_what_parsing_them_makes)
+{
+    for (u32 length = 0; length < 70; length++)
+        assert_same(run_of(length, length, ""));
+}
+END_TEST
+
 START_TEST(a_repeated_statement_is_what_parsing_it_makes)
 {
     assert_same(program_of(cases[_i], 3));
@@ -231,6 +306,8 @@ Suite *repeat_suite(void)
     TCase *c = tcase_create("repeat");
     tcase_add_loop_test(c, a_repeated_statement_is_what_parsing_it_makes, 0, COUNT(cases));
     tcase_add_loop_test(c, a_statement_that_only_begins_as_another_is_parsed, 0, COUNT(sequences));
+    tcase_add_loop_test(c, a_run_that_is_broken_goes_on_as_if_each_statement_had_been_parsed, 0, COUNT(breaks));
+    tcase_add_test(c, runs_of_all_lengths_are_what_parsing_them_makes);
     tcase_add_test(c, repeated_statements_print_as_they_were_read);
     suite_add_tcase(s, c);
     return s;
