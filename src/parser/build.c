@@ -465,7 +465,6 @@ void build_result(struct parser *p, u64 name, struct span at)
 {
     build_push(p, TAG_VALUE, name, at);
     p->result_mark = p->n;
-    p->repeatable.never = true;
     if (!p->stmt)
         return;
     for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++)
@@ -481,6 +480,13 @@ void build_result(struct parser *p, u64 name, struct span at)
         }
 }
 
+void build_result_enter(struct parser *p, struct stmt *s, u32 end)
+{
+    struct stmt *twin = item_declare(p->item, s);
+    if (twin)
+        declared_twice(p, twin, (struct span){ s->begin, end });
+}
+
 void build_result_end(struct parser *p, struct span at)
 {
     struct stmt *s = p->result;
@@ -491,9 +497,8 @@ void build_result_end(struct parser *p, struct span at)
             f++;
         field_set(s, f, p->stream[p->result_mark].value);
         finish_sharding(p, s);
-        struct stmt *twin = item_declare(p->item, s);
-        if (twin)
-            declared_twice(p, twin, (struct span){ s->begin, p->stream[p->result_mark - 1].at.end });
+        repeat_result(p, s);
+        build_result_enter(p, s, p->stream[p->result_mark - 1].at.end);
     }
     p->n = p->result_mark;
     (void)at;

@@ -116,6 +116,7 @@ void build_stmt_enter(struct parser *p, u32 at);    /* its last step: declares t
 void build_stmt_drop(struct parser *p);
 void build_result(struct parser *p, u64 name, struct span at);
 void build_result_end(struct parser *p, struct span at);
+void build_result_enter(struct parser *p, struct stmt *s, u32 end);     /* declares its name, which stands up to END */
 void build_clause(struct parser *p, u64 name, struct span at);
 void build_clause_end(struct parser *p, struct span at);
 static inline void build_push(struct parser *p, enum tag tag, u64 value, struct span at)

@@ -109,6 +109,7 @@ bool decode_integer(struct parser *p, struct stmt *s, const struct field *f, con
     u64 n;
     if (!decode_number(p, f->name, *at, &n))
         return false;
+    repeat_slot(p, SLOT_NUMBER, (*at)->at, f, 0);
     field_set(s, f, n);
     ++*at;
     return true;
@@ -129,6 +130,7 @@ bool decode_quantity(struct parser *p, struct stmt *s, const struct field *f, co
     qty q = 0;
     if (!decode_expr(p, f->name, *at, &q))
         return false;
+    repeat_slot(p, SLOT_NUMBER, (*at)->at, f, 0);
     field_set(s, f, q);
     ++*at;
     return true;
@@ -161,6 +163,14 @@ static bool decode_simple(struct parser *p, struct stmt *s, const struct field *
     return true;
 }
 
+static bool decode_ref(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at, enum tag tag,
+                       const char *expected)
+{
+    if ((*at)->tag == tag)
+        repeat_slot(p, SLOT_NAME, (*at)->at, f, 0);
+    return decode_simple(p, s, f, at, (*at)->tag == tag, expected);
+}
+
 static bool decode_name(struct parser *p, struct stmt *s, const struct field *f, const struct tagged **at, enum tag tag)
 {
     if ((*at)->tag != tag)
@@ -187,8 +197,8 @@ bool decode_field(struct parser *p, struct stmt *s, const struct field *f, const
     case FIELD_QUANTITY: return decode_quantity(p, s, f, at);
     case FIELD_FLOAT: return decode_float(p, s, f, at);
     case FIELD_TYPE: return decode_simple(p, s, f, at, tag == TAG_TYPE, "a type, as `tensor<4x8xf16>`");
-    case FIELD_REF: return decode_simple(p, s, f, at, tag == TAG_SYMBOL, "a @name");
-    case FIELD_VALUE_REF: return decode_simple(p, s, f, at, tag == TAG_VALUE, "a %value");
+    case FIELD_REF: return decode_ref(p, s, f, at, TAG_SYMBOL, "a @name");
+    case FIELD_VALUE_REF: return decode_ref(p, s, f, at, TAG_VALUE, "a %value");
     default: return decode_compound(p, s, f, at);
     }
 }

@@ -55,6 +55,7 @@ static bool ref_element(struct parser *p, const struct field *f, const struct ta
 {
     if ((*at)->tag != TAG_SYMBOL && (*at)->tag != TAG_VALUE)
         return decode_wrong(p, f, *at, "@names and %names");
+    repeat_slot(p, (*at)->tag == TAG_VALUE ? SLOT_VALUE : SLOT_SYMBOL, (*at)->at, f, p->n_scratch);
     put(p, (*at)->tag == TAG_VALUE ? REF_VALUE((*at)->value) : REF_SYMBOL((*at)->value));
     ++*at;
     return true;
@@ -220,6 +221,7 @@ static bool operand_element(struct parser *p, const struct field *f, const struc
 {
     if ((*at)->tag != TAG_VALUE)
         return decode_wrong(p, f, *at, "%values");
+    repeat_slot(p, SLOT_ATOM, (*at)->at, f, p->n_scratch);
     put(p, (u32)(*at)->value);
     ++*at;
     return true;
@@ -279,7 +281,6 @@ static bool fact_element(struct parser *p, struct stmt *s, const struct field *g
     ++*at;
     if (f->kind == FIELD_INTEGER)
         return decode_integer(p, s, f, at);
-    repeat_slot(p, (*at)->at, f->offset);
     return decode_quantity(p, s, f, at);
 }
 

@@ -2,84 +2,60 @@
 
 #include "parser/build.h"
 
-enum {
-    BUCKETS = 256, MOST_PATTERNS = 1024, LONGEST_WALK = 32, LONGEST_TEXT = 1024, LONGEST_NAME = 4096, MOST_DIGITS = 18,
-    QUEUE = 16,         /* a power of 2 */
-};
-
-static const char indent[] = "\n  ";        /* ahead of a statement */
-enum { INDENT = sizeof indent - 1 };
-
-/* A statement that was parsed: its text without its name, and what it became. */
-struct pattern {
-    struct pattern *in_bucket, *follower;   /* FOLLOWER: what came behind it the last time */
-    struct stmt *like;                      /* not settled, without its name */
-    u32 size;                               /* of *like */
-    u32 n;                                  /* slots: numbers that may differ */
-    struct slot slots[MOST_SLOTS];          /* their places in TEXT */
-    u32 head, end;                          /* TEXT up to the name's sigil, the indent included, and all of it */
-    char text[];
-};
-
-/* A repeated statement ahead. */
-struct found {
-    struct pattern *like;
-    struct interned name;
-    u32 begin, end;                         /* of its text */
-    bool same;                              /* the numbers are those of LIKE; else they are VALUES */
-    u64 values[MOST_SLOTS];
-};
+enum { LONGEST_TEXT = 1024, QUEUE = 16 /* a power of 2 */ };
 
 struct repeats {
-    struct arena arena;                     /* of the patterns */
-    struct pattern *buckets[BUCKETS];
-    struct pattern *last;                   /* of the statement read last, if it has one */
-    u32 n;
-    u32 found, missed;                      /* looks that did, and did not, find a repetition */
-    /* What was found of a run and is not built yet: so the interner's places for the names come from memory meanwhile. */
+    struct patterns patterns;
+    /* What was found of a run and is not built yet: so what is known of its names comes from memory meanwhile. */
     struct found queue[QUEUE];
-    u32 n_found, n_built;                   /* since the run began */
+    u32 n_found, n_built;       /* since the run began */
 };
 
 struct repeats *repeats_new(struct arena *arena)
 {
     struct repeats *r = ARENA_NEW(arena, struct repeats);
-    arena_init(&r->arena);
+    arena_init(&r->patterns.arena);
     return r;
 }
 
 void repeats_free(struct repeats *r)
 {
-    arena_free(&r->arena);
+    arena_free(&r->patterns.arena);
 }
 
 void repeats_forget(struct repeats *r)
 {
-    arena_free(&r->arena);
-    *r = (struct repeats){ .arena = r->arena };
+    arena_free(&r->patterns.arena);
+    r->patterns = (struct patterns){ .arena = r->patterns.arena };
 }
 
 /* ---- Learning ---- */
 
-/* A program that says something new each time is not worth looking at. */
-static bool is_hopeless(const struct repeats *r)
-{
-    return r->missed > MOST_PATTERNS + r->found;
-}
-
 void repeat_begin(struct parser *p)
 {
-    p->repeatable.name = (struct span){ 0, 0 };
-    p->repeatable.n_slots = 0;
-    p->repeatable.reported = p->ctx->diags->last;
-    p->repeatable.never = false;
+    struct repeatable *s = &p->repeatable;
+    s->name = (struct span){ 0, 0 };
+    s->n_slots = s->n_results = 0;
+    s->reported = p->ctx->diags->last;
+    s->never = false;
 }
 
-void repeat_slot(struct parser *p, struct span at, u32 offset)
+void repeat_slot(struct parser *p, enum slot_kind kind, struct span at, const struct field *f, u32 word)
 {
     struct repeatable *s = &p->repeatable;
-    if (s->n_slots < MOST_SLOTS)
-        s->slots[s->n_slots++] = (struct slot){ at, offset };
+    u32 sigil = kind != SLOT_NUMBER;
+    if (p->result || s->n_slots == MOST_SLOTS || (sigil && p->src->text[at.begin + 1] == '"'))
+        return;
+    s->slots[s->n_slots++] = (struct slot){ { at.begin + sigil, at.end }, word, f->offset, (u8)kind };
+}
+
+void repeat_result(struct parser *p, struct stmt *s)
+{
+    struct repeatable *of = &p->repeatable;
+    if (of->n_results == MOST_RESULTS)
+        of->never = true;
+    else
+        of->results[of->n_results++] = s;
 }
 
 static bool has_trivia(const struct module *m, struct span at)
@@ -90,171 +66,80 @@ static bool has_trivia(const struct module *m, struct span at)
     return false;
 }
 
-/* Where the name begins, if AT are a keyword, a blank and a name with its sigil. */
-static const char *behind_sigil(const char *at)
+static bool are_in_order(const struct repeatable *s)
 {
-    while (*at >= 'a' && *at <= 'z')
-        at++;
-    return at[0] == ' ' && (at[1] == '@' || at[1] == '%') ? at + 2 : NULL;       /* a $name has no dots */
+    u32 end = s->name.end;
+    for (u32 i = 0; i < s->n_slots; end = s->slots[i++].at.end)
+        if (s->slots[i].at.begin < end)
+            return false;
+    return true;
 }
 
 static bool can_repeat(const struct parser *p, struct span at)
 {
     const struct repeatable *s = &p->repeatable;
     const char *text = p->src->text;
-    return at.begin == p->stmt->begin && s->name.end && behind_sigil(text + at.begin) == text + s->name.begin + 1 && !s->never &&
-           s->reported == p->ctx->diags->last && !has_trivia(p->module, at) && at.end - at.begin <= LONGEST_TEXT &&
-           p->repeats->n < MOST_PATTERNS && !is_hopeless(p->repeats);
+    return at.begin == p->stmt->begin && s->name.end && pattern_name(text + at.begin) == text + s->name.begin + 1 &&
+           !s->never && s->reported == p->ctx->diags->last && at.end - at.begin <= LONGEST_TEXT &&
+           patterns_want(&p->repeats->patterns) && are_in_order(s) && !has_trivia(p->module, at);
 }
 
-/* By the first line behind the name, without its digits. */
-static u32 bucket_of(const char *behind_name)
+static void learn_slots(struct pattern *t, const struct repeatable *s)
 {
-    u32 h = 0;
-    for (const char *c = behind_name; *c && *c != '\n' && c - behind_name < LONGEST_TEXT; c++)
-        h = *c >= '0' && *c <= '9' ? h : h * 31 + (u8)*c;
-    return h % BUCKETS;
+    for (t->n = 0; t->n < s->n_slots; t->n++) {
+        struct slot *slot = &t->slots[t->n];
+        *slot = s->slots[t->n];
+        slot->at.begin += t->head - s->name.end;
+        slot->at.end += t->head - s->name.end;
+    }
 }
 
-static void add_text(struct pattern *t, const char *text, u32 n)
+/* False when the name of a result is in no slot: it can't be another one. */
+static bool learn_results(struct parser *p, struct pattern *t)
 {
-    memcpy(t->text + t->end, text, n);
-    t->end += n;
-}
-
-static void follow(struct repeats *r, struct pattern *t)
-{
-    if (r->last)
-        r->last->follower = t;
-    r->last = t;
-}
-
-static void add_pattern(struct repeats *r, struct pattern *t)
-{
-    struct pattern **bucket = &r->buckets[bucket_of(t->text + t->head)];
-    t->in_bucket = *bucket;
-    *bucket = t;
-    follow(r, t);
-    r->n++;
+    const struct repeatable *s = &p->repeatable;
+    for (t->n_results = 0; t->n_results < s->n_results; t->n_results++) {
+        const struct stmt *result = s->results[t->n_results];
+        struct pattern_result *learnt = &t->results[t->n_results];
+        while (learnt->slot < s->n_slots && s->slots[learnt->slot].at.begin != result->begin + 1)
+            learnt->slot++;
+        if (learnt->slot == s->n_slots)
+            return false;
+        learnt->size = stmt_entity(p->item, result)->size;
+        learnt->like = arena_alloc(&p->repeats->patterns.arena, learnt->size);
+        memcpy(learnt->like, result, learnt->size);
+    }
+    return true;
 }
 
 void repeat_learn(struct parser *p, struct span at)
 {
     const struct repeatable *s = &p->repeatable;
+    struct patterns *ps = &p->repeats->patterns;
     const char *text = p->src->text;
     if (!can_repeat(p, at))
         return;
-    struct pattern *t = arena_alloc(&p->repeats->arena, sizeof *t + INDENT + at.end - at.begin);
-    add_text(t, indent, INDENT);
-    add_text(t, text + at.begin, s->name.begin + 1 - at.begin);
+    struct pattern *t = pattern_new(ps, at.end - at.begin);
+    pattern_text(t, text + at.begin, s->name.begin + 1 - at.begin);
     t->head = t->end;
-    add_text(t, text + s->name.end, at.end - s->name.end);
-    t->n = s->n_slots;
-    for (u32 i = 0; i < t->n; i++) {
-        struct span number = s->slots[i].at;
-        u32 begin = t->head + number.begin - s->name.end;
-        t->slots[i] = (struct slot){ { begin, begin + number.end - number.begin }, s->slots[i].offset };
-    }
+    pattern_text(t, text + s->name.end, at.end - s->name.end);
     t->size = stmt_entity(p->item, p->stmt)->size;
-    t->like = arena_alloc(&p->repeats->arena, t->size);
+    t->like = arena_alloc(&ps->arena, t->size);
     memcpy(t->like, p->stmt, t->size);
-    add_pattern(p->repeats, t);
+    learn_slots(t, s);
+    if (learn_results(p, t))
+        pattern_add(ps, t);
 }
 
-/* ---- Matching ---- */
+/* ---- Finding ---- */
 
-/* A statement's text ahead. */
-struct ahead {
-    const char *from, *name, *behind;       /* the newline before it; its name, behind the sigil; what is behind the name */
-    const char *end;                        /* of the source */
-};
-
-static bool begins(const struct pattern *t, const char *at, const char *end)
-{
-    return (size_t)(end - at) > t->head && !memcmp(at, t->text, t->head);
-}
-
-/* Whether the statement ends AT for sure: its item ends, or another one like it begins. */
-static bool ends(const struct pattern *t, const char *at, const char *end)
-{
-    return *at == '\n' && (at[1] == '}' || begins(t, at, end));
-}
-
-static bool takes(const struct pattern *t, u32 from, u32 to, const char **at, const char *end)
-{
-    size_t n = to - from;
-    if ((size_t)(end - *at) < n || memcmp(*at, t->text + from, n))
-        return false;
-    *at += n;
-    return true;
-}
-
-/* 18 digits at most, so that the number is its own qty. */
-static bool number(const char **at, u64 *value)
-{
-    const char *from = *at;
-    for (*value = 0; **at >= '0' && **at <= '9'; ++*at)
-        *value = *value * 10 + (u64)(**at - '0');
-    return *at > from && *at - from <= MOST_DIGITS;
-}
-
-/* The text of T from FROM on is AT, but for the numbers. */
-static bool takes_all(const struct pattern *t, const char **at, const char *end, u64 *values)
-{
-    u32 from = t->head;
-    for (u32 i = 0; i < t->n; from = t->slots[i++].at.end)
-        if (!takes(t, from, t->slots[i].at.begin, at, end) || !number(at, &values[i]))
-            return false;
-    return takes(t, from, t->end, at, end);
-}
-
-/* The text behind the name is that of T, but for the numbers. */
-static bool continues(const struct pattern *t, const struct ahead *a, struct found *f)
-{
-    const char *at = a->behind;
-    f->same = takes(t, t->head, t->end, &at, a->end) && ends(t, at, a->end);
-    if (!f->same) {
-        at = a->behind;
-        if (!t->n || !takes_all(t, &at, a->end, f->values) || !ends(t, at, a->end))
-            return false;
-    }
-    f->end = f->begin + (u32)(at - a->from) - INDENT;
-    return true;
-}
-
-static struct pattern *find(const struct repeats *r, const struct ahead *a, struct found *f)
-{
-    struct pattern *t = r->buckets[bucket_of(a->behind)];
-    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket)
-        if (begins(t, a->from, a->end) && continues(t, a, f))
-            return t;
-    return NULL;
-}
-
-/* Looks for a repeated statement on the line that begins behind the newline at FROM. */
-static bool look(struct parser *p, u32 from, struct found *f)
+static bool find(struct parser *p, u32 from)
 {
     struct repeats *r = p->repeats;
-    struct ahead a = { .from = p->src->text + from, .end = p->src->text + p->src->size };
-    struct pattern *guess = r->last ? r->last->follower : NULL;
-    u32 form;
-    if (!r->n || is_hopeless(r))
+    if (!pattern_find(&r->patterns, p->src, from, &p->ctx->names, &r->queue[r->n_found % QUEUE]))
         return false;
-    if (guess && !begins(guess, a.from, a.end))
-        guess = NULL;
-    a.name = guess ? a.from + guess->head : strncmp(a.from, indent, INDENT) ? NULL : behind_sigil(a.from + INDENT);
-    if (!a.name)
-        return false;
-    a.behind = form_scan(a.name, a.end, &form);
-    if (!(form & FORM_NAME) || a.behind - a.name > LONGEST_NAME)
-        return false;
-    f->begin = from + INDENT;
-    f->like = guess && continues(guess, &a, f) ? guess : find(r, &a, f);
-    r->found += f->like != NULL;
-    r->missed += f->like == NULL;
-    if (f->like)
-        f->name = intern_ahead(&p->ctx->names, a.name, (size_t)(a.behind - a.name), form);
-    return f->like != NULL;
+    r->n_found++;
+    return true;
 }
 
 static struct span keyword_of(const struct found *f)
@@ -266,38 +151,94 @@ bool repeat_ahead(struct parser *p, struct span *at)
 {
     struct lexer *l = &p->lexer;
     struct repeats *r = p->repeats;
-    if (*l->cursor != '\n' || p->pushed != l->last_end || l->nesting != 1 || !look(p, l->last_end, &r->queue[0]))
+    r->n_found = r->n_built = 0;
+    if (*l->cursor != '\n' || p->pushed != l->last_end || l->nesting != 1 || !find(p, l->last_end))
         return false;
-    r->n_found = 1;
-    r->n_built = 0;
     *at = keyword_of(&r->queue[0]);
     lexer_moved(l, *at);
     return true;
 }
 
-/* ---- Building ---- */
-
 /* Looks for the statement behind the last one found. */
-static bool find_more(struct parser *p)
+static bool find_next(struct parser *p)
 {
     struct repeats *r = p->repeats;
     const struct found *last = &r->queue[(r->n_found - 1) % QUEUE];
-    struct found *next = &r->queue[r->n_found % QUEUE];
-    if (!look(p, last->end, next))
-        return false;
-    follow(r, next->like);
-    r->n_found++;
-    return true;
+    pattern_follow(&r->patterns, last->like);
+    return find(p, last->end);
+}
+
+/* ---- Building ---- */
+
+static atom name_of(struct parser *p, const struct interned *name)
+{
+    return intern_now(&p->ctx->names, name, p->src->is_file);
+}
+
+static void fill_word(struct parser *p, const struct slot *s, const struct filling *f)
+{
+    atom a = name_of(p, &f->name);
+    p->scratch[s->word] = s->kind == SLOT_ATOM ? a : s->kind == SLOT_VALUE ? REF_VALUE(a) : REF_SYMBOL(a);
+}
+
+/* The list that slot FROM is of, as it is here. Returns the slot behind its own. */
+static u32 fill_list(struct parser *p, const struct found *f, u32 from)
+{
+    const struct slot *slots = f->like->slots;
+    u32 *handle = (u32 *)((char *)p->stmt + slots[from].offset), n = list_n(p->item, *handle), i = from;
+    bool same = true;
+    p->n_scratch = 0;
+    for (u32 word = 0; word < n; word++)
+        *VEC_PUSH(p->scratch, p->n_scratch, p->cap_scratch) = list_at(p->item, *handle)[word];
+    for (; i < f->like->n && slots[i].kind >= SLOT_ATOM && slots[i].offset == slots[from].offset; i++)
+        if (!f->fillings[i].same) {
+            fill_word(p, &slots[i], &f->fillings[i]);
+            same = false;
+        }
+    if (!same)
+        *handle = item_list(p->item, p->scratch, n);
+    return i;
+}
+
+static void fill(struct parser *p, const struct found *f)
+{
+    for (u32 i = 0; i < f->like->n;) {
+        const struct slot *s = &f->like->slots[i];
+        char *at = (char *)p->stmt + s->offset;
+        if (s->kind >= SLOT_ATOM) {
+            i = fill_list(p, f, i);
+            continue;
+        }
+        if (s->kind == SLOT_NUMBER)
+            memcpy(at, &f->fillings[i].number, sizeof f->fillings[i].number);
+        else if (!f->fillings[i].same)
+            *(atom *)at = name_of(p, &f->fillings[i].name);
+        i++;
+    }
+}
+
+static void build_results(struct parser *p, const struct found *f)
+{
+    for (u32 i = 0; i < f->like->n_results; i++) {
+        const struct pattern_result *r = &f->like->results[i];
+        const struct interned *name = &f->fillings[r->slot].name;
+        struct stmt *s = item_add_result(p->item, r->like->entity);
+        memcpy(s, r->like, r->size);
+        s->name = name_of(p, name);
+        s->begin = (u32)(name->text - p->src->text) - 1;
+        build_result_enter(p, s, s->begin + 1 + name->length);
+    }
 }
 
 static void build(struct parser *p, const struct found *f)
 {
-    const struct pattern *t = f->like;
-    p->stmt = item_add_copy(p->item, t->like, t->size);
-    p->stmt->name = intern_now(&p->ctx->names, &f->name, p->src->is_file);
+    p->stmt = item_add_copy(p->item, f->like->like, f->like->size);
+    p->stmt->name = name_of(p, &f->name);
     p->stmt->begin = f->begin;
-    for (u32 i = 0; !f->same && i < t->n; i++)
-        memcpy((char *)p->stmt + t->slots[i].offset, &f->values[i], sizeof f->values[i]);
+    if (!f->same) {
+        fill(p, f);
+        build_results(p, f);
+    }
     build_stmt_enter(p, f->begin);
 }
 
@@ -316,10 +257,9 @@ void repeat_build(struct parser *p)
 {
     struct repeats *r = p->repeats;
     bool more = true;
-    follow(r, r->queue[0].like);
     do {
         while (more && r->n_found - r->n_built < QUEUE)
-            more = find_more(p);
+            more = find_next(p);
         build(p, &r->queue[r->n_built % QUEUE]);
     } while (++r->n_built < r->n_found);
     move_behind(p, &r->queue[(r->n_built - 1) % QUEUE]);

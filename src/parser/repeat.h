@@ -1,31 +1,25 @@
 /*
  * Repeated statements. A program of a million tasks says the same few things again and again: a statement mostly differs
- * from an earlier one of its item in its own name and in the numbers of its facts, and in nothing else of its text. Then
- * it need not be parsed: what the earlier one became is copied. Everything else, and every error, is the grammar's. Such
- * statements come in runs, and a run is one token of the grammar.
+ * from an earlier one of its item in its own name, the numbers of its facts and some names that it refers to, and in
+ * nothing else of its text. Then it need not be parsed: what the earlier one became is copied. Everything else, and every
+ * error, is the grammar's. Such statements come in runs, and a run is one token of the grammar.
  */
 #ifndef PARSER_REPEAT_H
 #define PARSER_REPEAT_H
 
-#include "lexer/lexer.h"
+#include "parser/pattern.h"
 
 struct parser;
-
-enum { MOST_SLOTS = 8 };
-
-/* A number in a statement's text, and the 64-bit field of its struct that holds it. */
-struct slot {
-    struct span at;
-    u32 offset;
-};
 
 /* What the actions note of the statement they build, for repeat_learn. */
 struct repeatable {
     struct span name;           /* its own @name */
     struct slot slots[MOST_SLOTS];
     u32 n_slots;
+    struct stmt *results[MOST_RESULTS];
+    u32 n_results;
     const struct diag *reported;    /* the newest diagnostic before it */
-    bool never;                 /* more comes of it than its own struct */
+    bool never;                 /* more comes of it than is noted here */
 };
 
 struct repeats;
@@ -35,7 +29,12 @@ void repeats_free(struct repeats *r);
 void repeats_forget(struct repeats *r);         /* at the start of an item */
 
 void repeat_begin(struct parser *p);            /* at the start of a statement */
-void repeat_slot(struct parser *p, struct span at, u32 offset);
+
+/* What is read AT goes to F's place in the statement (not in a result), for a list as its WORD-th word. */
+void repeat_slot(struct parser *p, enum slot_kind kind, struct span at, const struct field *f, u32 word);
+
+/* S is complete, a result that is declared in the statement. */
+void repeat_result(struct parser *p, struct stmt *s);
 
 /*
  * The statement is complete, but for what its kind drops in the end (settle). AT is its text; nothing is learned when it

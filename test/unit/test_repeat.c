@@ -49,6 +49,53 @@ static const char *const cases[] = {
     "task @a control()",
     "  task @a control()\n  order serial",
     "  task @a control() task @b# control()",
+    /* names that differ */
+    "  task @a local f(%x#)",
+    "  task @a local f(%x#, %y, %z#)\n    after @first",
+    "  task @a local f(%x) -> (%y#, %z)",
+    "  task @a control()\n    from @x#",
+    "  task @a control()\n    from @a",
+    "  task @a control()\n    cloned from @x#",
+    "  task @a control()\n    fused from (@x#, %y, @z#)",
+    "  task @a control()\n    generated from ()",
+    "  task @a control()\n    after (@first, @x#)\n    work (read #)",
+    "  task @a control()\n    effects (read %x#, random @s, write %z#)",
+    "  task @a control()\n    effects (read %x#)\n    from @x#",
+    "  task @a control()\n    after @\"x #\"",
+    "  task @a control()\n    after (@\"x y\", @z#)",
+    "  task @a control()\n    from @x.#",
+    "  task @a control()\n    from @x.y#.z",
+    "  task @a control()\n    from @x.y.#z work (read #)",
+    "  task @a control()\n    from @x#.",
+    "  task @a control()\n    from @x#..y",
+    "  task @a control()\n    from @x#-y",
+    "  task @a control()\n    from @#x",
+    "  task @a control()\n    from @",
+    "  task @a control()\n    after (@x#, @y#",
+    "  task @a local f(%a#, %b#, %c#, %d#, %e#, %f#, %g#, %h#, %i#, %j#, %k#, %l#, %m#, %n#, %o#, %p#, %q#)",
+    "  task @a local f(%a#, %b#, %c#, %d#, %e#, %f#, %g#, %h#, %i#, %j#, %k#, %l#, %m#, %n#) -> (%o#, %p#, %q#, %r#)",
+    "  input %v# : tensor<4x8xf16>",
+    "  input %v# : tensor<4x8xf16> sharding [{tp}, {}] from %w#",
+    "  parameter %v# : tensor<4x8xf16> updates %w#",
+    "  task @a transfer(%x#) source # destination 1# channel c",
+    "  task @a collective broadcast(%x#) over {tp} root #",
+    /* results that are declared where they arise */
+    "  task @a local f(%x) -> %y# : tensor<4x8xf16>",
+    "  task @a local f(%x#) -> %y# : tensor<4x8xf16>\n    phase forward work (read #)",
+    "  task @a local f(%x) -> %y# : tensor<4x8xf16> sharding [{tp}, {}]",
+    "  task @a local f(%x) -> %y# : tensor<4x8xf16> partial sum {tp} owners [0]",
+    "  task @a local f(%x) -> %y# : tensor<4x8xf16> updates %x",
+    "  task @a local f(%x) -> %y# : tensor<4x8xf16> updates %x#",
+    "  task @a local f(%x) -> %y# : tensor<#x8xf16>",
+    "  task @a local f(%x) -> %y# : tensor<4x8xf16",
+    "  task @a local f(%x) -> %y# :",
+    "  task @a local f(%x) -> (%y# : tensor<4xf16>, %z# : tensor<8xf16> sharding [{tp}])\n    from @x#",
+    "  task @a local f(%x) -> (%y# : tensor<4xf16>, %z#, %u : tensor<8xf16>)",
+    "  task @a local f(%x) -> (%y# : tensor<4xf16>, %y# : tensor<8xf16>)",
+    "  task @a local f(%x) -> %first : tensor<4xf16>",
+    "  task @a local f(%x) -> %\"y #\" : tensor<4xf16>",
+    "  task @a local f(%x) -> (%u# : tensor<1xf16>, %v# : tensor<1xf16>, %w# : tensor<1xf16>, %x# : tensor<1xf16>)",
+    "  task @a local f(%x) -> (%u# : tensor<1xf16>, %v# : tensor<1xf16>, %w# : tensor<1xf16>, %x# : tensor<1xf16>, %y# : tensor<1xf16>)",
     /* refused */
     "  task @first control()",
     "  task @same control()\n    phase forward",
@@ -117,6 +164,24 @@ static const char *const sequences[] = {
     "  task @a collective all_gather() over {tp}\n  task @b collective all_gather() over {tp}\n}\n"
     "dist.program @q schema 1.0 {\n  mesh @m [x = 2, tp = 2]\n  task @y control() over {x}\n"
     "  task @a collective all_gather() over {tp}\n  task @b collective all_gather() over {tp}",
+    "  task @a local f(%x)\n    after @x\n  task @b local f(%xy)\n    after @xy\n  task @c local f(%y)\n    after @y\n  task @d local f(%x)\n    after @y\n"
+    "  task @e local f(%xyz)\n    after @xyz\n  task @f local f(%xx)\n    after @xx\n  task @g local f(%)\n    after @xx",
+    /* other layers */
+    "  task @z control()\n}\nmodel.program @q schema 1.0 {\n  input %x : tensor<4x8xf16>\n  op @a model.gelu(%x) -> %a : tensor<4x8xf16>\n"
+    "  op @b model.gelu(%a) -> %b : tensor<4x8xf16>\n  op @c model.gelu(%b) -> %c : tensor<4x8xf16> from @k\n"
+    "  op @d model.gelu(%c) -> %d : tensor<4x8xf16>\n  op @e model.gelu(%d) -> %b : tensor<4x8xf16>\n"
+    "  op @b model.gelu(%d) -> %f : tensor<4x8xf16>\n  output %d",
+    "  task @z control()\n}\nportable.plan @q schema 1.0 {\n  buffer %a activation stored size 64\n  buffer %b activation stored size 8 from %x\n"
+    "  buffer %c activation stored size 9 from %y\n  buffer %d activation stored size 99 align 4 from %y\n"
+    "  buffer %e activation stored size 99 align 8 from %z\n"
+    "  task @a compute f(%a) -> %b\n    require (compute 5) from @x\n  task @b compute f(%b) -> %c\n    require (compute 5) from @y\n"
+    "  task @c compute f(%c) -> %d : tensor<4xf16>\n    require (compute 5) from @y\n  task @d compute f(%d) -> %e\n    require (compute 6) from @y",
+    "  task @z control()\n}\nconcrete.plan @q schema 1.0 {\n  bind %a in @l offset 0 size 64\n  bind %b in @m offset 64 size 8\n"
+    "  bind %c in @m offset 99999999999999999999 size 8\n  command @a kernel l.f(%a) -> %b on [0] via @q implementation @l at (cycle 1) wait @s\n"
+    "  command @b kernel l.f(%b) -> %c on [0] via @r implementation @m at (cycle 2) wait @t\n"
+    "  command @c kernel l.f(%b) -> %c on [0] via @r implementation @m at (cycle 18446744073709551615) wait @t\n"
+    "  command @d kernel l.f(%b) -> %c on [0] via %r implementation @m at (cycle 3) wait @t\n"
+    "  issue @a (@b, @c)\n  issue @d (@e, @f)\n  route @a source @d0 destination @d1 channel c\n  route @b source @d1 destination @d0 channel c",
     /* a kind that drops what is said by default */
     "  task @z control()\n}\nportable.plan @q schema 1.0 {\n  task @a control()\n    effects ()\n  task @b control()\n    effects ()",
 };
