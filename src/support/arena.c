@@ -133,14 +133,29 @@ static void add_chunk(struct arena *a, size_t size)
         use_more(a, size);
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+static size_t round_word(size_t size)
 {
-    size = size ? (size + 7) & ~(size_t)7 : 8;
+    return (size + 7) & ~(size_t)7;
+}
+
+static void *take(struct arena *a, size_t size)
+{
     if ((size_t)(a->end - a->at) < size && !use_more(a, size))
-        add_chunk(a, size);
+        add_chunk(a, round_word(size));
     void *p = a->at;
     a->at += size;
     return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    a->at = (char *)round_word((uintptr_t)a->at);
+    return take(a, size ? round_word(size) : 8);
+}
+
+const char *arena_pack(struct arena *a, const char *bytes, size_t length)
+{
+    return length ? memcpy(take(a, length), bytes, length) : "";
 }
 
 char *arena_copy(struct arena *a, const char *bytes, size_t length)

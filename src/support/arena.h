@@ -19,6 +19,9 @@ void *arena_alloc(struct arena *a, size_t size);
 /* A copy of LENGTH bytes, with a NUL behind them. */
 char *arena_copy(struct arena *a, const char *bytes, size_t length);
 
+/* The same without the NUL, close to the bytes before it. */
+const char *arena_pack(struct arena *a, const char *bytes, size_t length);
+
 char *arena_format(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))

@@ -131,7 +131,7 @@ static atom add(struct interner *t, u32 *slot, struct interned new, bool copy)
 {
     atom a = t->n;
     if (copy)
-        new.text = arena_copy(t->arena, new.text, new.length);
+        new.text = arena_pack(t->arena, new.text, new.length);
     *VEC_PUSH(t->atoms, t->n, t->cap) = new;
     *slot = slot_of(t, a, new.hash);
     if (t->n > (t->mask >> 1))

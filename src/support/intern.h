@@ -15,7 +15,7 @@ enum intern_form { FORM_NAME = 1, FORM_WORD = 2, FORM_DOTTED = 4 };
 const char *form_scan(const char *text, const char *end, u32 *form);
 
 struct interned {
-    const char *text;       /* not NUL-terminated when it lies in a source */
+    const char *text;       /* not NUL-terminated */
     u32 length;
     u32 hash : 30, form : 2;
 };

@@ -4,6 +4,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+static const char wide_text[5000] = "abc";
+
 START_TEST(memory_is_zero_and_aligned)
 {
     struct arena a;
@@ -81,6 +83,25 @@ START_TEST(an_arena_can_be_used_again)
 }
 END_TEST
 
+START_TEST(packed_bytes_lie_close_and_leave_the_rest_aligned)
+{
+    struct arena a;
+    arena_init(&a);
+    ck_assert_ptr_nonnull(arena_pack(&a, NULL, 0));
+    const char *first = arena_pack(&a, "abc", 3), *second = arena_pack(&a, "de", 2);
+    ck_assert_ptr_eq(second, first + 3);
+    for (size_t i = 0, n; i < 300000; i++) {
+        n = i % 5000;
+        const char *p = arena_pack(&a, wide_text, n), *q = arena_alloc(&a, n);
+        ck_assert_uint_eq((uintptr_t)q % 8, 0);
+        ck_assert(n == 0 || q >= p + n || q + n <= p);
+        i += i % 97;
+    }
+    ck_assert(!memcmp(first, "abcde", 5));
+    arena_free(&a);
+}
+END_TEST
+
 START_TEST(copies_and_formats_end_with_a_nul)
 {
     struct arena a;
@@ -131,6 +152,7 @@ Suite *arena_suite(void)
     tcase_add_test(c, a_block_may_be_larger_than_a_chunk);
     tcase_add_test(c, large_chunks_come_step_by_step);
     tcase_add_test(c, an_arena_can_be_used_again);
+    tcase_add_test(c, packed_bytes_lie_close_and_leave_the_rest_aligned);
     tcase_add_test(c, copies_and_formats_end_with_a_nul);
     tcase_add_test(c, vectors_keep_what_they_hold);
     tcase_add_test(c, grown_blocks_are_zero_behind_what_they_held);
