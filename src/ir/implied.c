@@ -33,6 +33,16 @@ u32 phase_said(const struct interned *name, const struct enumeration *phases, u3
     return 0;
 }
 
+bool phase_is_said(const struct interned *name, const struct enumeration *phases, u32 phase)
+{
+    const char *word = phases->words[phase].text;
+    size_t n = strlen(word);
+    u32 layer;
+    if (phase && name->length > n + 1 && name->text[name->length - n - 1] == '.' && !memcmp(name->text + name->length - n, word, n))
+        return true;        /* nearly always */
+    return phase_said(name, phases, &layer) == phase;
+}
+
 atom layer_said(const struct item *it, const struct stmt *s, atom layer, const struct enumeration *phases)
 {
     struct interner *names = &it->ctx->names;

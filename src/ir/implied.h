@@ -14,6 +14,9 @@
 /* The phase that a task's name says, as an index in PHASES, and in *LAYER the length of the layer in front; 0: none. */
 u32 phase_said(const struct interned *name, const struct enumeration *phases, u32 *layer);
 
+/* Whether it says the one of index PHASE, which may be 0. */
+bool phase_is_said(const struct interned *name, const struct enumeration *phases, u32 phase);
+
 /* The layer of a task that holds LAYER: that, or what its name says; 0: none. May intern a string. */
 atom layer_said(const struct item *it, const struct stmt *s, atom layer, const struct enumeration *phases);
 

@@ -1,5 +1,6 @@
 /* Printing a file: its items, and the comments and blank lines between statements. */
 #include "ir/print.h"
+#include "ir/print_shape.h"
 
 struct printer {
     struct out *o;
@@ -44,14 +45,16 @@ static void end_line(struct printer *p, u32 limit)
 
 static void out_stmts(struct printer *p, const struct item *it)
 {
+    struct shape_printer *shapes = shape_printer_new(it);
     for (u32 i = 0; i < it->n_stmts; i++) {
         u32 limit = i + 1 < it->n_stmts ? it->stmts[i + 1]->begin : it->end - 1;
         out_leading(p, it->stmts[i]->begin, "  ");
         out_string(p->o, "  ");
-        print_stmt(p->o, it, it->stmts[i]);
+        print_shaped(p->o, shapes, it, it->stmts[i]);
         p->blank = false;
         end_line(p, limit);
     }
+    shape_printer_free(shapes);
 }
 
 /* Fields have no place of their own: it is looked up, and comments follow the fields into table order. */

@@ -2,6 +2,7 @@
 
 #include "ir/attr.h"
 #include "ir/implied.h"
+#include "ir/print_shape.h"
 #include "ir/sharding.h"
 #include "support/quantity.h"
 
@@ -318,13 +319,6 @@ static bool has_own_words(const struct field *f)
     return f->kind == FIELD_LINEAGE || f->kind == FIELD_SHARDING || f->kind == FIELD_ATTRIBUTES;
 }
 
-/* Whether the name says that phase. */
-static bool phase_is_said(const struct item *it, const struct stmt *s, const struct field *f, u64 value)
-{
-    u32 length;
-    return phase_said(&it->ctx->names.atoms[s->name], f->aux, &length) == value;
-}
-
 /* Whether the text leaves the field out: most statements say few of their entity's fields. */
 static bool is_left_out(const struct item *it, const struct stmt *s, const struct field *f, u64 value)
 {
@@ -335,7 +329,7 @@ static bool is_left_out(const struct item *it, const struct stmt *s, const struc
     case FIELD_LINEAGE: return lineage_is_implied(it, s);
     case FIELD_FACTS: return group_is_default(s, f->aux);
     case FIELD_RESULTS: return !value;
-    default: return f->implied == IMPLIED_PHASE ? phase_is_said(it, s, f, value) : value == f->fallback;
+    default: return f->implied == IMPLIED_PHASE ? phase_is_said(&it->ctx->names.atoms[s->name], f->aux, (u32)value) : value == f->fallback;
     }
 }
 
@@ -443,15 +437,17 @@ void print_header(struct out *o, const struct item *it)
 
 void print_item(struct out *o, const struct item *it)
 {
+    struct shape_printer *p = shape_printer_new(it);
     print_header(o, it);
     out_char(o, '\n');
     for (u32 i = 0; i < it->n_stmts; i++) {
         bool session = it->kind->layer == LAYER_SESSION;
         if (!session)
             out_string(o, "  ");
-        print_stmt(o, it, it->stmts[i]);
+        print_shaped(o, p, it, it->stmts[i]);
         if (!session)
             out_char(o, '\n');
     }
+    shape_printer_free(p);
     out_string(o, "}\n");
 }

@@ -77,22 +77,30 @@ bool u128_parse(const char *text, size_t length, u128 *out)
     return true;
 }
 
-/* Two digits at a time from the right; BUFFER has room for 20 whatever their number. */
-static size_t u64_digits(u64 value, char *buffer)
+static size_t count_digits(u64 value)
+{
+    static const u64 powers[] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000,
+                                  100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000,
+                                  10000000000000000, 100000000000000000, 1000000000000000000, 10000000000000000000u };
+    size_t n = (size_t)(64 - __builtin_clzll(value | 1)) * 1233 >> 12;      /* log2 to log10: this, or one more */
+    return n + (n == 0 || value >= powers[n]);
+}
+
+/* Two digits at a time from the right. */
+size_t u64_digits(u64 value, char *buffer)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
                                 "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
                                 "9899";
-    char digits[2 * 20] = { 0 };
-    size_t at = 20;
+    size_t n = count_digits(value);
+    char *at = buffer + n;
     for (; value >= 100; value /= 100)
-        memcpy(&digits[at -= 2], &pairs[2 * (value % 100)], 2);
+        memcpy(at -= 2, &pairs[2 * (value % 100)], 2);
     if (value >= 10)
-        memcpy(&digits[at -= 2], &pairs[2 * value], 2);
+        memcpy(buffer, &pairs[2 * value], 2);
     else
-        digits[--at] = (char)('0' + value);
-    memcpy(buffer, &digits[at], 20);
-    return 20 - at;
+        *buffer = (char)('0' + value);
+    return n;
 }
 
 size_t u128_digits(u128 value, char *buffer)

@@ -21,6 +21,7 @@ bool u128_parse(const char *text, size_t length, u128 *out);
 
 /* Writes the decimal digits (no NUL) and returns how many: at most U128_DIGITS - 1. BUFFER holds U128_DIGITS. */
 size_t u128_digits(u128 value, char *buffer);
+size_t u64_digits(u64 value, char *buffer);
 
 /* The same with a NUL, for messages. Returns BUFFER, which holds at least U128_DIGITS bytes. */
 char *u128_text(u128 value, char *buffer);

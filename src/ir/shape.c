@@ -1,0 +1,33 @@
+#include "ir/shape.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+struct shape shape_of(const struct entity *e)
+{
+    struct shape shape = { .from = offsetof(struct stmt, lineage_kind) };
+    u32 groups = 0;
+    for (const struct field *f = e->fields; f->kind != FIELD_END; f++) {
+        if (f->implied == IMPLIED_PHASE)
+            shape.phase = f;
+        if (f->kind != FIELD_FACTS)
+            continue;
+        groups++;
+        shape.group = f;
+        shape.facts = f->aux;
+    }
+    if (groups != 1)
+        return shape;
+    while (shape.facts[shape.n_facts].kind != FIELD_END)
+        shape.n_facts++;
+    u32 end = shape.facts->offset;
+    if (shape.n_facts <= MOST_FACTS && end + shape.n_facts * sizeof(u64) == e->size)
+        shape.end = (u16)end;
+    shape.fallback = shape.facts->fallback;
+    return shape;
+}
+
+u32 shape_hash(const struct shape *f, const struct stmt *s)
+{
+    return (u32)XXH3_64bits((const char *)s + f->from, (size_t)(f->end - f->from));
+}
