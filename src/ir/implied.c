@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "ir/implied.h"
 
 /* ---- Names ---- */
@@ -14,11 +15,11 @@ static u32 phase_in(const struct enumeration *phases, const char *at, const char
     return 0;
 }
 
+/* TEXT: there is none behind the first byte. */
 static const char *last_dot(const char *text, const char *end)
 {
-    while (end > text && *--end != '.')
-        ;
-    return end;
+    const char *dot = memrchr(text, '.', (size_t)(end - text));
+    return dot ? dot : text;
 }
 
 u32 phase_said(const struct interned *name, const struct enumeration *phases, u32 *layer)

@@ -5,7 +5,7 @@
 #include "ir/print.h"
 #include "support/quantity.h"
 
-enum { SLOTS = 1024, FEWEST = 64, LONGEST_TEXT = 1024, LONGEST_NAME = 512 };
+enum { SLOTS = 1024, PROBES = 4, LONGEST_TEXT = 1024, LONGEST_NAME = 512 };
 
 /* A statement that was printed: its text, cut where another one differs. */
 struct printed {
@@ -23,20 +23,21 @@ struct printed {
 struct shape_printer {
     struct arena arena;
     struct shape *shapes;               /* by entity */
-    u32 seen[SLOTS];                    /* by hash: the one seen last; the text of the second is kept */
-    struct printed *printed[SLOTS];
+    struct {
+        u32 hash;                       /* of what was looked for here, 0: nothing yet */
+        struct printed *printed;        /* kept of the second of its shape, or NULL */
+    } slots[SLOTS];
 };
 
 struct shape_printer *shape_printer_new(const struct item *it)
 {
-    if (it->n_stmts < FEWEST)
-        return NULL;
     struct arena arena;
     arena_init(&arena);
+    struct shape *shapes = shapes_of(it, &arena);
+    if (!shapes)
+        return NULL;
     struct shape_printer *p = ARENA_NEW(&arena, struct shape_printer);
-    p->shapes = ARENA_ARRAY(&arena, struct shape, it->kind->n_entities);
-    for (u32 e = 0; e < it->kind->n_entities; e++)
-        p->shapes[e] = shape_of(&it->kind->entities[e]);
+    p->shapes = shapes;
     p->arena = arena;
     return p;
 }
@@ -67,7 +68,7 @@ static struct look look_at(const struct item *it, const struct stmt *s, const st
     struct look l = { .lineage = lineage_is_implied(it, s) ? 0 : s->lineage };
     l.facts = shape_said(shape, s, &l.plain);
     l.phase = shape->phase && phase_is_implied(it, s, shape);
-    l.hash = shape_hash(shape, s) + 31 * l.lineage + 7 * l.facts + l.phase;
+    l.hash = (shape_hash(shape, s) + 31 * l.lineage + 7 * l.facts + l.phase) | 1;
     return l;
 }
 
@@ -119,7 +120,7 @@ static bool cut_facts(struct printed *t, const struct item *it, const struct stm
     return true;
 }
 
-static void learn(struct shape_printer *p, const struct item *it, const struct stmt *s, const struct shape *shape, const struct look *l)
+static struct printed *learn(struct shape_printer *p, const struct item *it, const struct stmt *s, const struct shape *shape, const struct look *l)
 {
     const struct interned *name = &it->ctx->names.atoms[s->name];
     size_t front = strlen(stmt_entity(it, s)->keyword) + 2;        /* up to the name: `task @` */
@@ -127,13 +128,28 @@ static void learn(struct shape_printer *p, const struct item *it, const struct s
     out_memory(&text);
     print_stmt(&text, it, s);
     struct printed *t = text.n <= LONGEST_TEXT ? arena_alloc(&p->arena, sizeof *t + text.n) : NULL;
-    if (t) {
+    bool good = t != NULL;
+    if (good) {
         *t = (struct printed){ .hash = l->hash, .lineage = l->lineage, .facts = l->facts, .phase = l->phase, .like = s };
         cut(t, text.data, text.data, text.data + front);
-        if (cut_facts(t, it, s, shape, &text, text.data + front + name->length))
-            p->printed[l->hash % SLOTS] = t;
+        good = cut_facts(t, it, s, shape, &text, text.data + front + name->length);
     }
     out_free(&text);
+    return good ? t : NULL;
+}
+
+/* The slot of a hash; where all that it may have are taken, the first is given up. */
+static u32 slot_of(struct shape_printer *p, u32 hash, bool *seen)
+{
+    u32 i = hash % SLOTS;
+    for (u32 k = 0; k < PROBES; k++) {
+        u32 at = (i + k) % SLOTS;
+        *seen = p->slots[at].hash == hash;
+        if (*seen || !p->slots[at].hash)
+            return at;
+    }
+    p->slots[i].printed = NULL;
+    return i;
 }
 
 /* ---- Printing ---- */
@@ -170,14 +186,16 @@ void print_shaped(struct out *o, struct shape_printer *p, const struct item *it,
     const struct shape *shape = p ? &p->shapes[s->entity] : NULL;
     if (p && can_repeat(it, s, shape)) {
         struct look l = look_at(it, s, shape);
-        const struct printed *t = p->printed[l.hash % SLOTS];
-        if (l.plain && is_printed(t, s, shape, &l)) {
-            put_together(o, t, &it->ctx->names.atoms[s->name], shape_facts(shape, s));
+        bool seen = false;
+        u32 slot = l.plain ? slot_of(p, l.hash, &seen) : 0;
+        if (seen && is_printed(p->slots[slot].printed, s, shape, &l)) {
+            put_together(o, p->slots[slot].printed, &it->ctx->names.atoms[s->name], shape_facts(shape, s));
             return;
         }
-        if (l.plain && p->seen[l.hash % SLOTS] == l.hash)
-            learn(p, it, s, shape, &l);
-        p->seen[l.hash % SLOTS] = l.hash;
+        if (seen && !p->slots[slot].printed)
+            p->slots[slot].printed = learn(p, it, s, shape, &l);
+        if (l.plain)
+            p->slots[slot].hash = l.hash;
     }
     print_stmt(o, it, s);
 }

@@ -3,13 +3,17 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-struct shape shape_of(const struct entity *e)
+enum { FEWEST = 64 };
+
+static struct shape shape_of(const struct entity *e)
 {
     struct shape shape = { .from = offsetof(struct stmt, lineage_kind) };
     u32 groups = 0;
     for (const struct field *f = e->fields; f->kind != FIELD_END; f++) {
         if (f->implied == IMPLIED_PHASE)
             shape.phase = f;
+        if (f->kind == FIELD_REFS && !strcmp(f->name, "after"))
+            shape.after = f;
         if (f->kind != FIELD_FACTS)
             continue;
         groups++;
@@ -25,6 +29,16 @@ struct shape shape_of(const struct entity *e)
         shape.end = (u16)end;
     shape.fallback = shape.facts->fallback;
     return shape;
+}
+
+struct shape *shapes_of(const struct item *it, struct arena *arena)
+{
+    if (it->n_stmts < FEWEST)
+        return NULL;
+    struct shape *shapes = ARENA_ARRAY(arena, struct shape, it->kind->n_entities);
+    for (u32 e = 0; e < it->kind->n_entities; e++)
+        shapes[e] = shape_of(&it->kind->entities[e]);
+    return shapes;
 }
 
 u32 shape_hash(const struct shape *f, const struct stmt *s)

@@ -14,10 +14,12 @@ struct shape {
     u16 from, end, n_facts;
     u64 fallback;               /* what a fact holds that isn't said */
     const struct field *group, *facts;  /* the clause, and its own fields */
-    const struct field *phase;  /* the field that the name may imply, or NULL */
+    const struct field *phase;          /* the field that the name may imply, or NULL */
+    const struct field *after;          /* the field that may name the statement itself, or NULL */
 };
 
-struct shape shape_of(const struct entity *e);
+/* By entity, in ARENA; NULL: the item is so short that shapes are not worth the trouble. */
+struct shape *shapes_of(const struct item *it, struct arena *arena);
 
 u32 shape_hash(const struct shape *f, const struct stmt *s);
 

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* The schema's own rules; the dialects' follow in dialects/<d>/verify.c. */
-#include "ir/verify.h"
+#include "ir/verify_fields.h"
 
 #include "ir/attr.h"
 #include "ir/implied.h"
@@ -70,6 +70,12 @@ bool verify_warning(struct verifier *v, const struct stmt *s, const char *field,
     return false;
 }
 
+void verify_remark(struct verifier *v, const char *text, const char *code, const char *format, ...)
+{
+    FORMAT(buffer);
+    diag_remark(v->ctx->diags, place(v, NULL, NULL, text), code, "%s", buffer);
+}
+
 void verify_note(struct verifier *v, const struct stmt *at, const char *field, const char *text, const char *format, ...)
 {
     FORMAT(buffer);
@@ -94,6 +100,8 @@ static const char *name_text(const struct item *it, char sigil, atom name)
 
 const char *value_text(const struct item *it, atom name) { return name_text(it, '%', name); }
 const char *symbol_text(const struct item *it, atom name) { return name_text(it, '@', name); }
+
+const char *ref_text(const struct item *it, u32 ref) { return name_text(it, ref_is_value(ref) ? '%' : '@', ref_atom(ref)); }
 
 const char *stmt_text(const struct item *it, const struct stmt *s)
 {
@@ -177,8 +185,7 @@ static const struct stmt *check_ref(struct verifier *v, const struct stmt *s, co
     const struct stmt *to = item_ref(v->item, ref);
     if (to)
         return to;
-    const char *name = name_text(v->item, ref_is_value(ref) ? '%' : '@', ref_atom(ref));
-    const char *field = f->place == PLACE_HEAD ? NULL : f->name, *near = near_text(v, ref);
+    const char *name = ref_text(v->item, ref), *field = f->place == PLACE_HEAD ? NULL : f->name, *near = near_text(v, ref);
     verify_error(v, s, field, name, "ir.reference.unknown", "%s is not declared in this %s", name, v->item->kind->name);
     if (near)
         verify_near(v, ref_is_value(ref) ? '%' : '@', name, near);
@@ -192,7 +199,7 @@ static int by_word(const void *a, const void *b)
 }
 
 /* Words that stand twice. Short lists are searched; long ones (`issue` of a large plan) are sorted. */
-static void check_duplicate_words(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle, char sigil)
+void verify_duplicates(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle, char sigil)
 {
     u32 n = list_n(v->item, handle);
     const u32 *at = list_at(v->item, handle);
@@ -217,7 +224,7 @@ static void check_refs(struct verifier *v, const struct stmt *s, const struct fi
 {
     for (u32 i = 0; i < list_n(v->item, handle); i++)
         check_ref(v, s, f, list_at(v->item, handle)[i]);
-    check_duplicate_words(v, s, f, handle, '@');
+    verify_duplicates(v, s, f, handle, '@');
 }
 
 /* `after`: tasks that stand earlier, so that the text is in topological order and has no cycle. */
@@ -235,10 +242,9 @@ static void check_after(struct verifier *v, const struct stmt *s, const struct f
             verify_error(v, s, f->name, name, "ir.after.kind", "%s is a %s, and only tasks can be waited for", name,
                          *keyword ? keyword : "value");
     }
-    check_duplicate_words(v, s, f, handle, '@');
+    verify_duplicates(v, s, f, handle, '@');
 }
 
-static void check_fields(struct verifier *v, const struct stmt *s);
 
 /* A result that is declared where it arises is no statement of its own: its fields are checked with its maker's. */
 static void check_values(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
@@ -250,10 +256,10 @@ static void check_values(struct verifier *v, const struct stmt *s, const struct 
         if (!value)
             check_ref(v, s, f, REF_VALUE(at[i]));
         else if (f->kind == FIELD_RESULTS && value->is_result)
-            check_fields(v, value);
+            verify_fields(v, value);
     }
     if (f->kind == FIELD_RESULTS)
-        check_duplicate_words(v, s, f, handle, '%');
+        verify_duplicates(v, s, f, handle, '%');
 }
 
 static void check_note(struct verifier *v, const struct stmt *s, const struct field *f, u32 handle)
@@ -356,7 +362,7 @@ static void check_multiple(struct verifier *v, const struct stmt *s, const struc
     verify_note_legal(v, "leave the clause out where nothing is known");
 }
 
-static void check_fields(struct verifier *v, const struct stmt *s)
+void verify_fields(struct verifier *v, const struct stmt *s)
 {
     u32 operands = 0, results = 0;
     const struct operation *op = NULL;
@@ -374,7 +380,7 @@ static void check_fields(struct verifier *v, const struct stmt *s)
             else if (f->place == PLACE_HEAD)
                 check_refs(v, s, f, (u32)value);
             else
-                check_duplicate_words(v, s, f, (u32)value, '@');
+                verify_duplicates(v, s, f, (u32)value, '@');
             break;
         case FIELD_REF:
             if (value && !(stmt_entity(v->item, s)->flags & ENTITY_ORIGIN))
@@ -412,191 +418,10 @@ static void check_fields(struct verifier *v, const struct stmt *s)
             break;
         case FIELD_IMPLEMENT: check_constraints(v, s, f, (u32)value); break;
         case FIELD_WORDS:
-        case FIELD_AXES: check_duplicate_words(v, s, f, (u32)value, 0); break;
+        case FIELD_AXES: verify_duplicates(v, s, f, (u32)value, 0); break;
         case FIELD_DICT: check_note(v, s, f, (u32)value); break;
         default: break;
         }
     }
     check_signature(v, s, op, operands, results);
-}
-
-/* ---- Items ---- */
-
-static bool is_pinned_by(const struct item *it, const struct pin *pin)
-{
-    const struct header *h = &it->header;
-    bool found = h->parent.item == pin->item && digest_equal(h->parent.digest, pin->digest);
-    for (u32 i = 0; !found && i < h->n_using; i++)
-        found = h->using[i].item == pin->item && digest_equal(h->using[i].digest, pin->digest);
-    return found;
-}
-
-/* The steps of a request have one parent: what is missing is told once. */
-static bool is_pinned_above(const struct verifier *v, const struct pin *pin)
-{
-    for (u32 i = 0; v->module && i < v->module->n && v->module->items[i] != v->item; i++)
-        if (!v->module->items[i]->damaged && is_pinned_by(v->module->items[i], pin))
-            return true;
-    return false;
-}
-
-static void check_pin(struct verifier *v, const struct pin *pin, const char *what)
-{
-    struct item *to = v->module ? module_find(v->module, pin->item) : NULL;
-    if (digest_is_none(pin->digest) || !pin->item)
-        return;
-    const char *name = symbol_text(v->item, pin->item);
-    if (!to) {
-        if (!is_pinned_above(v, pin))
-            diag_remark(v->ctx->diags, place(v, NULL, NULL, name), "ir.pin.unchecked",
-                        "%s is not in this file, so its digest is not checked", name);
-        return;
-    }
-    if (to->damaged || digest_equal(item_digest(to), pin->digest))
-        return;
-    struct out o;
-    out_memory(&o);
-    out_digest_text(&o, item_digest(to));
-    out_char(&o, '\0');
-    verify_error(v, NULL, NULL, name, "ir.pin.mismatch", "the digest of the %s %s is not the one written here", what, name);
-    verify_note_legal(v, "its canonical text has %s", o.data);
-    out_free(&o);
-}
-
-static bool may_derive(const struct item *it, const struct item *parent)
-{
-    return parent->kind->layer != LAYER_SESSION && parent->kind->layer <= it->kind->layer;
-}
-
-/* What a pass consumed besides its parent: session items, each once. */
-static void check_using(struct verifier *v, const struct header *h, u32 i)
-{
-    const struct item *to = v->module ? module_find(v->module, h->using[i].item) : NULL;
-    const char *name = symbol_text(v->item, h->using[i].item);
-    check_pin(v, &h->using[i], "item");
-    if (to && to->kind->layer != LAYER_SESSION)
-        verify_error(v, NULL, NULL, name, "ir.header.using", "a pass uses session items; %s is a %s", name, to->kind->name);
-    for (u32 k = 0; k < i; k++)
-        if (h->using[k].item == h->using[i].item) {
-            verify_error(v, NULL, NULL, name, "ir.header.using", "%s is used twice", name);
-            return;
-        }
-}
-
-static void check_header(struct verifier *v)
-{
-    const struct header *h = &v->item->header;
-    const struct item *parent = v->module && h->parent.item ? module_find(v->module, h->parent.item) : NULL;
-    check_pin(v, &h->parent, "parent");
-    for (u32 i = 0; i < h->n_using; i++)
-        check_using(v, h, i);
-    if (v->item->kind->layer == LAYER_SESSION)
-        return;
-    if (h->pass && (!h->parent.item || digest_is_none(h->parent.digest)))
-        verify_error(v, NULL, NULL, NULL, "ir.header.parent", "a derived item names its parent with a digest: `from @parent xxh128:…`");
-    if (h->parent.item == v->item->name)
-        verify_error(v, NULL, NULL, NULL, "ir.header.self", "an item can't be its own parent");
-    if (parent && !may_derive(v->item, parent))
-        verify_error(v, NULL, NULL, symbol_text(v->item, h->parent.item), "ir.header.layer", "a %s can't be derived from a %s",
-                     v->item->kind->name, parent->kind->name);
-}
-
-/* Sources must exist in the parent, when it is in the file. */
-static void check_source(struct verifier *v, const struct stmt *s, u32 ref, const struct item *parent)
-{
-    if (item_ref(parent, ref))
-        return;
-    const char *name = name_text(v->item, ref_is_value(ref) ? '%' : '@', ref_atom(ref));
-    const char *near = ref_is_value(ref) ? nearest_value(parent, ref_atom(ref)) : nearest_symbol(parent, ref_atom(ref));
-    verify_error(v, s, "from", name, "ir.lineage.unknown", "%s is not declared in the parent %s", name, symbol_text(v->item, parent->name));
-    if (near)
-        verify_near(v, ref_is_value(ref) ? '%' : '@', name, near);
-}
-
-/* The origin is told once, where it stands, and not of each statement that is from it. */
-static void check_origin(struct verifier *v, const struct stmt *s, const struct item *parent)
-{
-    if (v->item->origin && parent && !parent->damaged)
-        check_source(v, s, list_at(v->item, v->item->origin)[0], parent);
-}
-
-static bool says_nothing(struct verifier *v, const struct stmt *s)
-{
-    return verify_error(v, s, NULL, NULL, "ir.lineage.missing", "%s of a derived item says nothing about what it is from", stmt_text(v->item, s));
-}
-
-static void check_lineage(struct verifier *v, const struct stmt *s, const struct item *parent)
-{
-    u32 n = list_n(v->item, s->lineage);
-    bool derived = v->item->header.pass != 0, needed = stmt_entity(v->item, s)->flags & ENTITY_LINEAGE && !s->is_result;
-    if (s->lineage_kind == LINEAGE_NONE) {
-        bool namesake = stmt_entity(v->item, s)->flags & ENTITY_VALUE && (!parent || item_value(parent, s->name));
-        if (derived && needed && !namesake)
-            says_nothing(v, s);
-        return;
-    }
-    if (s->lineage == v->item->origin)
-        return;
-    if (n == 0 && s->lineage_kind != LINEAGE_GENERATED)
-        verify_error(v, s, "from", NULL, "ir.lineage.empty", "only what is generated may be from nothing");
-    if ((s->lineage_kind == LINEAGE_CLONED || s->lineage_kind == LINEAGE_PRESERVED) && n > 1)
-        verify_error(v, s, "from", NULL, "ir.lineage.one", "%s is %s from one thing, not from %u", stmt_text(v->item, s),
-                     lineage_enum.words[s->lineage_kind].text, n);
-    if (s->lineage_kind == LINEAGE_FUSED && n < 2)
-        verify_error(v, s, "from", NULL, "ir.lineage.fused", "%s is fused from at least two things", stmt_text(v->item, s));
-    if (parent && !parent->damaged && lineage_is_implied(v->item, s) && !item_symbol(parent, s->name)) {
-        says_nothing(v, s);
-        return;
-    }
-    for (u32 i = 0; parent && !parent->damaged && i < n; i++)
-        check_source(v, s, list_at(v->item, s->lineage)[i], parent);
-    check_duplicate_words(v, s, &(struct field){ .name = "from", .place = PLACE_LINE }, s->lineage, '@');
-}
-
-static void check_once(struct verifier *v)
-{
-    const struct stmt *seen[64] = { 0 };
-    for (u32 i = 0; i < v->item->n_stmts; i++) {
-        const struct stmt *s = v->item->stmts[i];
-        if (!(stmt_entity(v->item, s)->flags & ENTITY_ONCE))
-            continue;
-        if (seen[s->entity]) {
-            verify_error(v, s, NULL, NULL, "ir.statement.once", "a %s has one `%s`", v->item->kind->name, stmt_entity(v->item, s)->keyword);
-            verify_note(v, seen[s->entity], NULL, NULL, "the first is here");
-        }
-        seen[s->entity] = s;
-    }
-}
-
-bool verify_item(struct item *it, const struct module *in)
-{
-    struct verifier v = { .item = it, .ctx = it->ctx, .module = in };
-    const struct item *parent = in && it->header.parent.item ? module_find(in, it->header.parent.item) : NULL;
-    bool lineage = it->header.pass || it->header.parent.item;
-    if (parent && !may_derive(it, parent))
-        parent = NULL;
-    arena_init(&v.scratch);
-    check_header(&v);
-    check_once(&v);
-    for (u32 i = 0; i < it->n_stmts; i++) {
-        check_fields(&v, it->stmts[i]);
-        u8 flags = stmt_entity(it, it->stmts[i])->flags;
-        if (lineage && flags & ENTITY_ORIGIN)
-            check_origin(&v, it->stmts[i], parent);
-        else if (lineage && flags & ENTITY_LINEAGE)
-            check_lineage(&v, it->stmts[i], parent);
-    }
-    if (it->kind->verify)
-        it->kind->verify(&v);
-    arena_free(&v.scratch);
-    return v.errors == 0;
-}
-
-bool verify_module(const struct module *m)
-{
-    bool good = true;
-    for (u32 i = 0; i < m->n; i++)
-        if (!m->items[i]->damaged)
-            good = verify_item(m->items[i], m) && good;
-    return good;
 }
