@@ -137,10 +137,9 @@ START_TEST(a_statement_of_a_long_item_prints_as_by_itself)
 }
 END_TEST
 
-/* How often verification says CODE of a program of 100 statements of each case, in turn. */
-static u32 count_reports(const char *head, const char *const *cases, size_t n, const char *code)
+/* How often verification says CODE of a text, which is freed. */
+static u32 count_in(char *text, const char *code)
 {
-    char *text = program_of(head, cases, n, 100, true);
     struct attempt a;
     attempt_begin(&a, text, strlen(text));
     ck_assert_msg(a.parsed, "%.400s", text);
@@ -152,6 +151,12 @@ static u32 count_reports(const char *head, const char *const *cases, size_t n, c
     return found;
 }
 
+/* In a program of 100 statements of each case, in turn. */
+static u32 count_reports(const char *head, const char *const *cases, size_t n, const char *code)
+{
+    return count_in(program_of(head, cases, n, 100, true), code);
+}
+
 static const char plain[] = "dist.program @d schema 1.0 {\n  mesh @m [tp = 2]\n  symbol $s : integer\n  task @first control()\n";
 static const char lowered[] = "dist.program @d schema 1.0 from @p {\n  mesh @m [tp = 2]\n  origin @decoder\n";
 
@@ -161,16 +166,28 @@ START_TEST(each_statement_that_is_wrong_is_told)
     static const char *const reader[] = { "task @a local model.gelu(%nothing) work (operations #)" };
     static const char *const symbolic[] = { "task @a local model.gelu work (operations #)", "task @a local model.gelu work (operations $s)",
                                             "task @a local model.gelu work (operations $t)" };
-    static const char *const waits[] = { "task @a control() after @a50" };
     static const char *const noted[] = { "task @a local model.gelu note {duration = #}", "task @a local model.gelu note {k = 1}" };
     static const char *const fused[] = { "task @a local model.gelu fused from @decoder", "task @a local model.gelu",
                                          "task @a local model.gelu from @decoder" };
     ck_assert_uint_eq(count_reports(plain, unknown, 2, "ir.operation.unknown"), 100);
     ck_assert_uint_eq(count_reports(plain, reader, 1, "ir.reference.unknown"), 100);
     ck_assert_uint_eq(count_reports(plain, symbolic, 3, "ir.symbol.undeclared"), 100);
-    ck_assert_uint_eq(count_reports(plain, waits, 1, "ir.after.self"), 1);
     ck_assert_uint_eq(count_reports(plain, noted, 2, "ir.note.reserved"), 100);
     ck_assert_uint_eq(count_reports(lowered, fused, 3, "ir.lineage.fused"), 100);
+}
+END_TEST
+
+START_TEST(a_task_that_waits_for_itself_is_told_among_others_that_wait_for_it)
+{
+    struct out o;
+    out_memory(&o);
+    out_string(&o, plain);
+    for (u32 i = 0; i < 100; i++)
+        out_printf(&o, "  task @t%u control() after @t50\n", i);
+    out_string(&o, "}\n");
+    out_char(&o, '\0');
+    ck_assert_uint_eq(count_in(strdup(o.data), "ir.after.self"), 1);
+    out_free(&o);
 }
 END_TEST
 
@@ -180,6 +197,7 @@ Suite *shape_suite(void)
     Suite *s = suite_create("shape");
     TCase *t = tcase_create("shape");
     tcase_add_test(t, each_statement_that_is_wrong_is_told);
+    tcase_add_test(t, a_task_that_waits_for_itself_is_told_among_others_that_wait_for_it);
     tcase_add_test(t, a_statement_of_a_long_item_prints_as_by_itself);
     suite_add_tcase(s, t);
     return s;
