@@ -319,13 +319,21 @@ static bool has_own_words(const struct field *f)
     return f->kind == FIELD_LINEAGE || f->kind == FIELD_SHARDING || f->kind == FIELD_ATTRIBUTES;
 }
 
+/* Whether there is an operation, and its word is not taken for a clause where no () follows. */
+static bool stands_alone(const struct item *it, const struct stmt *s, const struct field *operation)
+{
+    atom word = (atom)field_get(s, operation);
+    const struct interned *text = &it->ctx->names.atoms[word];
+    return word && !is_clause(stmt_entity(it, s), text->text, text->length);
+}
+
 /* Whether the text leaves the field out: most statements say few of their entity's fields. */
 static bool is_left_out(const struct item *it, const struct stmt *s, const struct field *f, u64 value)
 {
     if (f->presence == REQUIRED)
         return false;
     switch ((enum field_kind)f->kind) {
-    case FIELD_OPERANDS: return !list_n(it, (u32)value) && f[-1].kind == FIELD_OPERATION && field_get(s, f - 1);
+    case FIELD_OPERANDS: return !list_n(it, (u32)value) && f[-1].kind == FIELD_OPERATION && stands_alone(it, s, f - 1);
     case FIELD_LINEAGE: return lineage_is_implied(it, s);
     case FIELD_FACTS: return group_is_default(s, f->aux);
     case FIELD_RESULTS: return !value;

@@ -15,3 +15,9 @@ const struct field *field_find(const struct field *fields, const char *name, siz
             return f;
     return NULL;
 }
+
+bool is_clause(const struct entity *e, const char *word, size_t length)
+{
+    const struct field *f = field_find(e->fields, word, length);
+    return f && f->place != PLACE_HEAD;
+}

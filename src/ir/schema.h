@@ -175,6 +175,9 @@ int enumeration_find(const struct enumeration *e, const char *text, size_t lengt
 
 const struct field *field_find(const struct field *fields, const char *name, size_t length);
 
+/* Whether a clause of the entity begins with that word. */
+bool is_clause(const struct entity *e, const char *word, size_t length);
+
 /* ---- Macros in which the .def files are written -------------------------------------------------------------- */
 
 #define AT_OFFSET(tag, member) (u16)offsetof(struct tag, member)

@@ -318,6 +318,17 @@ static bool is_unfinished(struct parser *p, const struct field *f, const struct 
     return true;
 }
 
+bool build_no_operands(struct parser *p)
+{
+    const struct tagged *operation = &p->stream[p->n - 1];
+    const struct interned *word = &p->ctx->names.atoms[operation->value];
+    if (!p->stmt || !is_clause(stmt_entity(p->item, p->stmt), word->text, word->length))
+        return true;
+    build_error(p, operation->at, "syntax.expected", "expected an operation or '(', found the clause `%s`", build_text(p, operation->at));
+    lexer_panic(&p->lexer, false);
+    return false;
+}
+
 /* Gives the pushed values to the head fields, in the order of the table. */
 void build_stmt_head(struct parser *p)
 {

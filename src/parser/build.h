@@ -109,6 +109,8 @@ void build_header(struct parser *p);
 void build_item_end(struct parser *p, u32 end);
 
 void build_stmt(struct parser *p, u64 keyword, struct span at);
+/* Operands are left out behind the operation. False: that is a clause's word, so that the operation is what is missing. */
+bool build_no_operands(struct parser *p);
 void build_stmt_head(struct parser *p);      /* gives the pushed values to the head fields */
 void build_head_words(struct parser *p);     /* behind a syntax error: judges what was read of a head */
 void build_stmt_end(struct parser *p, struct span at);

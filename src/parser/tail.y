@@ -6,7 +6,8 @@ head_refs: refs ;
 operation: WORD                         { build_push(p, TAG_WORD, $1, @1); }
          | DOTTED                       { build_push(p, TAG_WORD, $1, @1); } ;
 no_operation: %empty                    { build_push(p, TAG_NONE, 0, @$); } ;
-operands_opt: %empty | operands ;
+operands_opt: %empty                    { if (!build_no_operands(p)) YYERROR; }
+            | operands ;
 operands: "'('" "')'"                   { build_push(p, TAG_OPEN, '(', @1); build_push(p, TAG_CLOSE, ')', @2); }
         | operands_open value_list "')'" { build_push(p, TAG_CLOSE, ')', @3); } ;
 operands_open: "'('"                    { build_push(p, TAG_OPEN, '(', @1); } ;

@@ -27,6 +27,8 @@ START_TEST(messages_say_what_was_expected)
     in_line(DIST, "  symbol $b integer", "syntax.expected", "integer", "expected ':', found `integer`");
     in_line(DIST, "  task @t local f(%x %y)", "syntax.expected", "%y", "expected ',' or ')', found `%y`");
     in_line(DIST, "  task @t local f[%x]", "syntax.expected", "[%x", "expected a clause, a statement, '->', '(' or '}', found `[`");
+    in_line(DIST, "  task @t local phase forward layer l work (read 5)", "syntax.expected", "phase", "expected an operation or '(', found the clause `phase`");
+    in_line(DIST, "  task @t collective over\n", "syntax.expected", "over", "expected an operation or '(', found the clause `over`");
     in_line(DIST, "  task @t local f(%x) -> : tensor<2xf16>", "syntax.expected", ": tensor", "expected a %value or '(', found `:`");
     in_line(DIST, "  task @t local f(%x) generated @a", "syntax.expected", "@a", "expected 'from', found `@a`");
     in_line(DIST, "  task @t local f(%x) work (read = 5)", "syntax.expected", "= 5", "expected an expression, a %value, a @symbol, ',' or ')', found `=`");
