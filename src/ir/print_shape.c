@@ -17,6 +17,7 @@ struct printed {
     u8 number[MOST_FACTS];  /* which fact */
     u16 end[MOST_FACTS + 3];    /* piece i is text[end[i]] to text[end[i + 1]]: up to the name, then between the numbers */
     const struct stmt *like;
+    u16 whole;              /* its own text behind the name, numbers and all, is that long and stands behind the pieces */
     char text[];
 };
 
@@ -25,7 +26,8 @@ struct shape_printer {
     struct shape *shapes;               /* by entity */
     struct {
         u32 hash;                       /* of what was looked for here, 0: nothing yet */
-        struct printed *printed;        /* kept of the second of its shape, or NULL */
+        bool learned;
+        struct printed *printed;        /* what was learned, if it could be */
     } slots[SLOTS];
 };
 
@@ -127,12 +129,14 @@ static struct printed *learn(struct shape_printer *p, const struct item *it, con
     struct out text;
     out_memory(&text);
     print_stmt(&text, it, s);
-    struct printed *t = text.n <= LONGEST_TEXT ? arena_alloc(&p->arena, sizeof *t + text.n) : NULL;
+    struct printed *t = text.n <= LONGEST_TEXT ? arena_alloc(&p->arena, sizeof *t + 2 * text.n) : NULL;
     bool good = t != NULL;
     if (good) {
         *t = (struct printed){ .hash = l->hash, .lineage = l->lineage, .facts = l->facts, .phase = l->phase, .like = s };
         cut(t, text.data, text.data, text.data + front);
         good = cut_facts(t, it, s, shape, &text, text.data + front + name->length);
+        t->whole = (u16)(text.n - front - name->length);
+        memcpy(t->text + t->end[t->pieces], text.data + front + name->length, t->whole);
     }
     out_free(&text);
     return good ? t : NULL;
@@ -148,7 +152,7 @@ static u32 slot_of(struct shape_printer *p, u32 hash, bool *seen)
         if (*seen || !p->slots[at].hash)
             return at;
     }
-    p->slots[i].printed = NULL;
+    p->slots[i].learned = false;
     return i;
 }
 
@@ -160,16 +164,23 @@ static char *add(char *at, const char *bytes, size_t n)
     return at + n;
 }
 
-static void put_together(struct out *o, const struct printed *t, const struct interned *name, const u64 *facts)
+static void put_together(struct out *o, const struct printed *t, const struct shape *shape, const struct interned *name,
+                         const struct stmt *s)
 {
-    char *begin = out_room(o, t->end[t->pieces] + name->length + t->numbers * U128_DIGITS), *at = begin;
+    const u64 *facts = shape_facts(shape, s);
+    u32 n = t->end[t->pieces];
+    char *begin = out_room(o, n + t->whole + name->length + t->numbers * U128_DIGITS), *at = begin;
     at = add(at, t->text, t->end[1]);
     at = add(at, name->text, name->length);
+    if (!memcmp(facts, shape_facts(shape, t->like), shape->n_facts * sizeof *facts)) {
+        o->n += (size_t)(add(at, t->text + n, t->whole) - begin);      /* blocks of a model are often equal */
+        return;
+    }
     for (u32 i = 0; i < t->numbers; i++) {
         at = add(at, t->text + t->end[i + 1], (size_t)(t->end[i + 2] - t->end[i + 1]));
         at += u64_digits(facts[t->number[i]], at);
     }
-    at = add(at, t->text + t->end[t->pieces - 1], (size_t)(t->end[t->pieces] - t->end[t->pieces - 1]));
+    at = add(at, t->text + t->end[t->pieces - 1], (size_t)(n - t->end[t->pieces - 1]));
     o->n += (size_t)(at - begin);
 }
 
@@ -181,21 +192,27 @@ static bool can_repeat(const struct item *it, const struct stmt *s, const struct
            stmt_entity(it, s)->fields[0].kind == FIELD_SYMBOL_NAME;
 }
 
+/* What prints as S does; learned of the second of its shape, since many statements are like no other. NULL: nothing yet. */
+static const struct printed *find(struct shape_printer *p, const struct item *it, const struct stmt *s, const struct shape *shape)
+{
+    struct look l = look_at(it, s, shape);
+    bool seen = false;
+    u32 at = l.plain ? slot_of(p, l.hash, &seen) : 0;
+    if (seen && !p->slots[at].learned) {
+        p->slots[at].printed = learn(p, it, s, shape, &l);
+        p->slots[at].learned = true;
+    }
+    if (l.plain)
+        p->slots[at].hash = l.hash;
+    return seen && is_printed(p->slots[at].printed, s, shape, &l) ? p->slots[at].printed : NULL;
+}
+
 void print_shaped(struct out *o, struct shape_printer *p, const struct item *it, const struct stmt *s)
 {
     const struct shape *shape = p ? &p->shapes[s->entity] : NULL;
-    if (p && can_repeat(it, s, shape)) {
-        struct look l = look_at(it, s, shape);
-        bool seen = false;
-        u32 slot = l.plain ? slot_of(p, l.hash, &seen) : 0;
-        if (seen && is_printed(p->slots[slot].printed, s, shape, &l)) {
-            put_together(o, p->slots[slot].printed, &it->ctx->names.atoms[s->name], shape_facts(shape, s));
-            return;
-        }
-        if (seen && !p->slots[slot].printed)
-            p->slots[slot].printed = learn(p, it, s, shape, &l);
-        if (l.plain)
-            p->slots[slot].hash = l.hash;
-    }
-    print_stmt(o, it, s);
+    const struct printed *t = p && can_repeat(it, s, shape) ? find(p, it, s, shape) : NULL;
+    if (t)
+        put_together(o, t, shape, &it->ctx->names.atoms[s->name], s);
+    else
+        print_stmt(o, it, s);
 }
