@@ -108,6 +108,23 @@ bool lineage_is_implied(const struct item *it, const struct stmt *s)
     return it->origin ? s->lineage == it->origin : is_namesake(it, flags) && is_one(it, s->lineage, REF_SYMBOL(s->name));
 }
 
+/* The phase that a name says stands behind a dot, but its layer begins where the name does. */
+static bool says_layer(const struct item *it, const struct stmt *s)
+{
+    u32 i = 0;
+    for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++, i++)
+        if (f->implied == IMPLIED_LAYER && s->written >> i & 1)
+            return true;
+    return false;
+}
+
+bool is_settled_by_rest(const struct item *it, const struct stmt *s)
+{
+    u8 flags = stmt_entity(it, s)->flags;
+    bool namesake = is_namesake(it, flags) && s->lineage_kind == LINEAGE_LOWERED && is_one(it, s->lineage, REF_SYMBOL(s->name));
+    return !(flags & ENTITY_ORIGIN) && !namesake && !says_layer(it, s);
+}
+
 /* The origin may stand behind what is from it. */
 static void set_origin(struct item *it, struct stmt *s, const struct entity *e)
 {

@@ -23,6 +23,12 @@ atom layer_said(const struct item *it, const struct stmt *s, atom layer, const s
 /* Whether a settled statement's text leaves its `from` out. */
 bool lineage_is_implied(const struct item *it, const struct stmt *s);
 
+/*
+ * Whether all settled statements that say what S says, and in whose names the same stands from the first dot on, are
+ * like S in all but their names, while the item's origin is the same.
+ */
+bool is_settled_by_rest(const struct item *it, const struct stmt *s);
+
 /* field_get, of a layer that the name says that one. */
 u64 field_said(const struct item *it, const struct stmt *s, const struct field *f);
 

@@ -440,12 +440,14 @@ static struct span name_span(const struct parser *p)
     return (struct span){ at, end };
 }
 
-void build_stmt_enter(struct parser *p, u32 at)
+void build_stmt_enter(struct parser *p, u32 at, bool settled)
 {
     struct stmt *twin = p->stmt->name ? item_declare(p->item, p->stmt) : NULL;
     if (twin)
         declared_twice(p, twin, name_span(p));
-    item_settle(p->item, p->stmt);
+    if (!settled)
+        item_settle(p->item, p->stmt);
+    repeat_learn_settled(p);
     p->stmt = NULL;
     source_release(p->src, at, &p->released);
 }
@@ -459,7 +461,7 @@ void build_stmt_end(struct parser *p, struct span at)
     finish_attributes(p, p->stmt_at);
     check_required(p, p->stmt_at);
     repeat_learn(p, at);
-    build_stmt_enter(p, at.begin);
+    build_stmt_enter(p, at.begin, false);
 }
 
 /* The statement had a syntax error. What stands of it stays, in an item that is damaged and not verified. */

@@ -114,7 +114,7 @@ bool build_no_operands(struct parser *p);
 void build_stmt_head(struct parser *p);      /* gives the pushed values to the head fields */
 void build_head_words(struct parser *p);     /* behind a syntax error: judges what was read of a head */
 void build_stmt_end(struct parser *p, struct span at);
-void build_stmt_enter(struct parser *p, u32 at);    /* its last step: declares the name, settles; AT is read up to */
+void build_stmt_enter(struct parser *p, u32 at, bool settled);  /* its last step: declares the name, settles; AT is read up to */
 void build_stmt_drop(struct parser *p);
 void build_result(struct parser *p, u64 name, struct span at);
 void build_result_end(struct parser *p, struct span at);

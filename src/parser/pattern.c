@@ -1,6 +1,8 @@
 #include "parser/pattern.h"
 
-enum { MOST_PATTERNS = 1024, LONGEST_WALK = 32, LONGEST_LINE = 1024, LONGEST_NAME = 4096, MOST_DIGITS = 18 };
+enum {
+    MOST_PATTERNS = 1024, MOST_VARIANTS = 1024, LONGEST_WALK = 32, LONGEST_LINE = 1024, LONGEST_NAME = 4096, MOST_DIGITS = 18,
+};
 
 /* ---- Making ---- */
 
@@ -22,17 +24,25 @@ const char *pattern_name(const char *at)
     return at[0] == ' ' && (at[1] == '@' || at[1] == '%') ? at + 2 : NULL;       /* a $name has no dots */
 }
 
-struct pattern *pattern_new(struct patterns *ps, u32 size)
+static u32 add_text(struct pattern *t, const char *from, const char *to)
 {
-    struct pattern *t = arena_alloc(&ps->arena, sizeof *t + INDENT + size);
-    pattern_text(t, "\n  ", INDENT);
-    return t;
+    memcpy(t->text + t->end, from, (size_t)(to - from));
+    return t->end += (u32)(to - from);
 }
 
-void pattern_text(struct pattern *t, const char *text, u32 n)
+struct pattern *pattern_new(struct patterns *ps, const char *from, const char *name, const char *behind, const char *end)
 {
-    memcpy(t->text + t->end, text, n);
-    t->end += n;
+    struct pattern *t = arena_alloc(&ps->arena, sizeof *t + INDENT + (size_t)(end - from));
+    const char *dot = *name == '"' ? NULL : memchr(name, '.', (size_t)(behind - name));
+    u32 form = FORM_WORD;
+    add_text(t, "\n  ", "\n  " + INDENT);
+    t->head = add_text(t, from, name);
+    t->tail = dot ? add_text(t, dot, behind) : t->head;
+    add_text(t, behind, end);
+    if (dot)
+        form_scan(dot + 1, behind, &form);
+    t->is_word = form & FORM_WORD;
+    return t;
 }
 
 /* By the line behind the name, without what may differ. */
@@ -47,30 +57,64 @@ static u32 bucket_of(const char *behind_name)
     return h % COUNT(((struct patterns *)0)->buckets);
 }
 
-void pattern_add(struct patterns *ps, struct pattern *t)
+static void enter(struct patterns *ps, struct pattern *t)
 {
-    struct pattern **bucket = &ps->buckets[bucket_of(t->text + t->head)];
+    struct pattern **bucket = &ps->buckets[bucket_of(t->text + t->tail)];
     t->in_bucket = *bucket;
     *bucket = t;
-    ps->n++;
-    pattern_follow(ps, t);
 }
 
-void pattern_follow(struct patterns *ps, struct pattern *t)
+void pattern_add(struct patterns *ps, struct pattern *t)
 {
-    if (ps->last)
-        ps->last->follower = t;
-    ps->last = t;
+    enter(ps, t);
+    ps->n++;
+    t->seen = ps->n_past + 1;
+    ps->past[ps->n_past++ % PAST] = t;
+}
+
+/* Cuts T, whose text is LIKE's but for the slots, as that is cut. */
+static void cut_alike(struct pattern *t, const struct pattern *like)
+{
+    u32 from = like->tail, at = t->tail, form;
+    for (t->n = 0; t->n < like->n; from = like->slots[t->n++].at.end) {
+        struct slot *s = &t->slots[t->n];
+        *s = like->slots[t->n];
+        s->at.begin = at += s->at.begin - from;
+        s->at.end = at += s->kind == SLOT_NUMBER ? (u32)strspn(t->text + at, "0123456789")
+                                                 : (u32)(form_scan(t->text + at, t->text + t->end, &form) - (t->text + at));
+    }
+}
+
+struct pattern *pattern_variant(struct patterns *ps, const struct source *src, const struct found *f)
+{
+    if ((f->same && f->same_tail) || f->like->n_results || ps->n_variants == MOST_VARIANTS)
+        return NULL;
+    struct pattern *t = pattern_new(ps, src->text + f->begin, f->name.text, f->name.text + f->name.length, src->text + f->end);
+    cut_alike(t, f->like);
+    enter(ps, t);
+    ps->n_variants++;
+    t->seen = f->place + 1;
+    ps->past[f->place % PAST] = t;
+    return t;
 }
 
 /* ---- Finding ---- */
 
 /* A statement's text ahead. */
 struct ahead {
-    const char *from, *behind;  /* the newline before it, and what is behind its name */
-    const char *end;            /* of the source */
+    const char *from, *name, *part;     /* the newline before it; its name behind the sigil; where that has its first dot, or ends */
+    const char *behind;                 /* where it ends; NULL: see find_name */
+    const char *end;                    /* of the source */
+    u32 form;
     const struct interner *names;
 };
+
+static bool find_name(struct ahead *a)
+{
+    if (!a->behind)
+        a->behind = form_scan(a->name, a->end, &a->form);
+    return a->form & FORM_NAME && a->behind - a->name <= LONGEST_NAME;
+}
 
 static bool begins(const struct pattern *t, const char *at, const char *end)
 {
@@ -103,12 +147,11 @@ static bool take_number(const char **at, u64 *value)
 
 static bool take_name(const struct interner *names, const char **at, const char *end, struct interned *name)
 {
-    u32 form;
-    const char *from = *at;
-    *at = form_scan(from, end, &form);
-    if (!(form & FORM_NAME) || *at - from > LONGEST_NAME)
+    struct ahead a = { .name = *at, .end = end };
+    if (!find_name(&a))
         return false;
-    *name = intern_ahead(names, from, (size_t)(*at - from), form);
+    *name = intern_ahead(names, a.name, (size_t)(a.behind - a.name), a.form);
+    *at = a.behind;
     return true;
 }
 
@@ -124,50 +167,97 @@ static bool take_slot(const struct pattern *t, const struct slot *s, const struc
 
 static bool take_pieces(const struct pattern *t, const struct ahead *a, const char **at, struct found *f)
 {
-    u32 from = t->head;
-    for (u32 i = 0; i < t->n; from = t->slots[i++].at.end)
+    u32 from = t->tail;
+    f->same_names = true;
+    for (u32 i = 0; i < t->n; from = t->slots[i++].at.end) {
         if (!takes(t, from, t->slots[i].at.begin, at, a->end) || !take_slot(t, &t->slots[i], a, at, &f->fillings[i]))
             return false;
+        f->same_names = f->same_names && (t->slots[i].kind == SLOT_NUMBER || f->fillings[i].same);
+    }
     return takes(t, from, t->end, at, a->end);
 }
 
-/* The text behind the name is that of T, but for the slots. Where it can be the same at all, that is seen at once. */
-static bool continues(const struct pattern *t, const struct ahead *a, struct found *f)
+static bool is_whole(const struct pattern *t, const char **at, u32 from, const struct ahead *a)
 {
+    return !t->n_results && takes(t, from, t->end, at, a->end) && ends(t, *at, a->end);
+}
+
+/* The text behind the first part of the name is that of T. */
+static bool goes_on(const struct pattern *t, struct ahead *a, struct found *f)
+{
+    const char *at = a->part;
+    if (a->part == a->name || a->part - a->name > LONGEST_NAME || !is_whole(t, &at, t->head, a))
+        return false;
+    a->behind = a->part + (t->tail - t->head);
+    a->form = FORM_NAME | (t->is_word && (*a->name < '0' || *a->name > '9') ? FORM_WORD : 0);
+    f->same = f->same_names = f->same_tail = true;
+    f->end = f->begin + (u32)(at - a->from) - INDENT;
+    return true;
+}
+
+/* The text behind the name is that of T, but for the slots. */
+static bool continues(const struct pattern *t, struct ahead *a, struct found *f)
+{
+    if (!find_name(a))
+        return false;
     const char *at = a->behind;
-    f->same = !t->n_results && takes(t, t->head, t->end, &at, a->end) && ends(t, at, a->end);
+    f->same = f->same_names = is_whole(t, &at, t->tail, a);
     if (!f->same) {
         at = a->behind;
         if (!t->n || !take_pieces(t, a, &at, f) || !ends(t, at, a->end))
             return false;
     }
+    f->same_tail = a->behind - a->part == t->tail - t->head && !memcmp(a->part, t->text + t->head, t->tail - t->head);
     f->end = f->begin + (u32)(at - a->from) - INDENT;
     return true;
 }
 
-static struct pattern *search(const struct patterns *ps, const struct ahead *a, struct found *f)
+static struct pattern *search(const struct patterns *ps, struct ahead *a, struct found *f)
 {
-    struct pattern *t = ps->buckets[bucket_of(a->behind)];
+    if (!find_name(a))
+        return NULL;
+    struct pattern *first = ps->buckets[bucket_of(a->behind)], *t = first;
+    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket)
+        if (begins(t, a->from, a->end) && goes_on(t, a, f))
+            return t;
+    t = first;
     for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket)
         if (begins(t, a->from, a->end) && continues(t, a, f))
             return t;
     return NULL;
 }
 
+static struct pattern *expected(const struct patterns *ps)
+{
+    return ps->at < ps->n_past && ps->n_past - ps->at <= PAST ? ps->past[ps->at % PAST] : NULL;
+}
+
+void pattern_follow(struct patterns *ps, struct found *f)
+{
+    struct pattern *t = f->like;
+    ps->at = t == expected(ps) ? ps->at + 1 : t->seen;
+    f->place = ps->n_past++;
+    ps->past[f->place % PAST] = t;
+    t->seen = f->place + 1;
+}
+
 bool pattern_find(struct patterns *ps, const struct source *src, u32 from, const struct interner *names, struct found *f)
 {
     struct ahead a = { .from = src->text + from, .end = src->text + src->size, .names = names };
-    struct pattern *guess = ps->last ? ps->last->follower : NULL;
+    struct pattern *guess = expected(ps);
     if (!ps->n || is_hopeless(ps))
         return false;
     if (guess && !begins(guess, a.from, a.end))
         guess = NULL;
-    a.behind = guess ? a.from + guess->head : strncmp(a.from, "\n  ", INDENT) ? NULL : pattern_name(a.from + INDENT);
-    if (!a.behind || !take_name(names, &a.behind, a.end, &f->name))
+    a.name = guess ? a.from + guess->head : strncmp(a.from, "\n  ", INDENT) ? NULL : pattern_name(a.from + INDENT);
+    if (!a.name)
         return false;
+    a.part = form_part(a.name, a.end);
     f->begin = from + INDENT;
-    f->like = guess && continues(guess, &a, f) ? guess : search(ps, &a, f);
+    f->like = guess && (goes_on(guess, &a, f) || continues(guess, &a, f)) ? guess : search(ps, &a, f);
     ps->found += f->like != NULL;
     ps->missed += f->like == NULL;
+    if (f->like)
+        f->name = intern_ahead(names, a.name, (size_t)(a.behind - a.name), a.form);
     return f->like != NULL;
 }

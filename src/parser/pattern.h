@@ -33,13 +33,17 @@ struct pattern_result {
 };
 
 struct pattern {
-    struct pattern *in_bucket, *follower;   /* FOLLOWER: what came behind it the last time */
-    struct stmt *like;                      /* what it became, not settled */
-    u32 size;                               /* of *like */
+    u32 head, tail, end;        /* TEXT: newline, indent, keyword, sigil; up to TAIL the name from its first dot on; the rest */
+    u32 size;                   /* of *like */
+    struct stmt *like;          /* what it became, not settled */
+    struct stmt *settled;       /* and settled, if all are that have its tail and fillings and the same ORIGIN; or NULL */
+    u32 origin;
     u32 n, n_results;
+    u32 seen;                   /* 1 + the place in the past where it stood last; 0: nowhere */
+    bool is_word;               /* TAIL may be part of a word */
     struct slot slots[MOST_SLOTS];          /* in order of place; those of a list are neighbours */
     struct pattern_result results[MOST_RESULTS];
-    u32 head, end;                          /* of TEXT: newline, indent, keyword, sigil; and what is behind the name */
+    struct pattern *in_bucket;
     char text[];
 };
 
@@ -55,16 +59,22 @@ struct found {
     struct pattern *like;
     struct interned name;
     u32 begin, end;             /* of its text */
-    bool same;                  /* all fillings */
+    u32 place;                  /* in the past */
+    bool same, same_names;      /* all fillings; those that are names */
+    bool same_tail;
     struct filling fillings[MOST_SLOTS];
 };
+
+enum { PAST = 4096 };           /* a power of 2 */
 
 struct patterns {
     struct arena arena;
     struct pattern *buckets[256];
-    u32 n;
+    u32 n, n_variants;
     u32 found, missed;          /* looks that did, and did not, find a repetition */
-    struct pattern *last;       /* of the statement read last, if it has one */
+    /* A statement is expected to follow as it followed before: at AT, in the ring of those that were read. */
+    struct pattern *past[PAST];
+    u32 n_past, at;
 };
 
 /* Whether another pattern is worth its time. */
@@ -73,13 +83,15 @@ bool patterns_want(const struct patterns *ps);
 /* The name of a statement begins behind its sigil, if AT are a keyword, a blank and a name; else NULL. */
 const char *pattern_name(const char *at);
 
-/* An empty pattern with room for SIZE bytes of text; pattern_add enters it when it is complete. */
-struct pattern *pattern_new(struct patterns *ps, u32 size);
-void pattern_text(struct pattern *t, const char *text, u32 n);     /* more text */
+/* Of the statement FROM to END, whose NAME stands behind its sigil up to BEHIND; no slots. pattern_add enters it as read. */
+struct pattern *pattern_new(struct patterns *ps, const char *from, const char *name, const char *behind, const char *end);
 void pattern_add(struct patterns *ps, struct pattern *t);
 
-/* The statement with T was read. */
-void pattern_follow(struct patterns *ps, struct pattern *t);
+/* A pattern of the statement that F found, if that is worth its time: it will be expected where F was. Or NULL. */
+struct pattern *pattern_variant(struct patterns *ps, const struct source *src, const struct found *f);
+
+/* The statement that F found was read. */
+void pattern_follow(struct patterns *ps, struct found *f);
 
 /* Looks for a repeated statement behind the newline at FROM, and fetches what NAMES knows of its names from memory. */
 bool pattern_find(struct patterns *ps, const struct source *src, u32 from, const struct interner *names, struct found *f);

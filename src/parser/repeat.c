@@ -1,5 +1,6 @@
 #include "parser/repeat.h"
 
+#include "ir/implied.h"
 #include "parser/build.h"
 
 enum { LONGEST_TEXT = 1024, QUEUE = 16 /* a power of 2 */ };
@@ -9,6 +10,7 @@ struct repeats {
     /* What was found of a run and is not built yet: so what is known of its names comes from memory meanwhile. */
     struct found queue[QUEUE];
     u32 n_found, n_built;       /* since the run began */
+    struct pattern *fresh;      /* of the statement being built: it waits to see it settled; or NULL */
 };
 
 struct repeats *repeats_new(struct arena *arena)
@@ -89,9 +91,15 @@ static void learn_slots(struct pattern *t, const struct repeatable *s)
     for (t->n = 0; t->n < s->n_slots; t->n++) {
         struct slot *slot = &t->slots[t->n];
         *slot = s->slots[t->n];
-        slot->at.begin += t->head - s->name.end;
-        slot->at.end += t->head - s->name.end;
+        slot->at.begin += t->tail - s->name.end;
+        slot->at.end += t->tail - s->name.end;
     }
+}
+
+static struct stmt *copy(struct parser *p, const struct stmt *s)
+{
+    size_t size = stmt_entity(p->item, s)->size;
+    return memcpy(arena_alloc(&p->repeats->patterns.arena, size), s, size);
 }
 
 /* False when the name of a result is in no slot: it can't be another one. */
@@ -106,10 +114,17 @@ static bool learn_results(struct parser *p, struct pattern *t)
         if (learnt->slot == s->n_slots)
             return false;
         learnt->size = stmt_entity(p->item, result)->size;
-        learnt->like = arena_alloc(&p->repeats->patterns.arena, learnt->size);
-        memcpy(learnt->like, result, learnt->size);
+        learnt->like = copy(p, result);
     }
     return true;
+}
+
+/* What the statement being built is before it is settled. */
+static void learn_unsettled(struct parser *p, struct pattern *t)
+{
+    t->size = stmt_entity(p->item, p->stmt)->size;
+    t->like = copy(p, p->stmt);
+    p->repeats->fresh = t;
 }
 
 void repeat_learn(struct parser *p, struct span at)
@@ -119,16 +134,22 @@ void repeat_learn(struct parser *p, struct span at)
     const char *text = p->src->text;
     if (!can_repeat(p, at))
         return;
-    struct pattern *t = pattern_new(ps, at.end - at.begin);
-    pattern_text(t, text + at.begin, s->name.begin + 1 - at.begin);
-    t->head = t->end;
-    pattern_text(t, text + s->name.end, at.end - s->name.end);
-    t->size = stmt_entity(p->item, p->stmt)->size;
-    t->like = arena_alloc(&ps->arena, t->size);
-    memcpy(t->like, p->stmt, t->size);
+    struct pattern *t = pattern_new(ps, text + at.begin, text + s->name.begin + 1, text + s->name.end, text + at.end);
     learn_slots(t, s);
-    if (learn_results(p, t))
-        pattern_add(ps, t);
+    if (!learn_results(p, t))
+        return;
+    learn_unsettled(p, t);
+    pattern_add(ps, t);
+}
+
+void repeat_learn_settled(struct parser *p)
+{
+    struct pattern *t = p->repeats->fresh;
+    if (t && is_settled_by_rest(p->item, p->stmt)) {
+        t->settled = copy(p, p->stmt);
+        t->origin = p->item->origin;
+    }
+    p->repeats->fresh = NULL;
 }
 
 /* ---- Finding ---- */
@@ -163,8 +184,8 @@ bool repeat_ahead(struct parser *p, struct span *at)
 static bool find_next(struct parser *p)
 {
     struct repeats *r = p->repeats;
-    const struct found *last = &r->queue[(r->n_found - 1) % QUEUE];
-    pattern_follow(&r->patterns, last->like);
+    struct found *last = &r->queue[(r->n_found - 1) % QUEUE];
+    pattern_follow(&r->patterns, last);
     return find(p, last->end);
 }
 
@@ -230,16 +251,27 @@ static void build_results(struct parser *p, const struct found *f)
     }
 }
 
+/* Whether the pattern's statement, settled, is this one. */
+static bool is_settled(const struct parser *p, const struct found *f)
+{
+    const struct pattern *t = f->like;
+    return t->settled && t->origin == p->item->origin && f->same_tail && (f->same || (f->same_names && !p->item->kind->settle));
+}
+
 static void build(struct parser *p, const struct found *f)
 {
-    p->stmt = item_add_copy(p->item, f->like->like, f->like->size);
+    bool settled = is_settled(p, f);
+    p->stmt = item_add_copy(p->item, settled ? f->like->settled : f->like->like, f->like->size);
     p->stmt->name = name_of(p, &f->name);
     p->stmt->begin = f->begin;
     if (!f->same) {
         fill(p, f);
         build_results(p, f);
     }
-    build_stmt_enter(p, f->begin);
+    struct pattern *variant = settled && !f->same ? NULL : pattern_variant(&p->repeats->patterns, p->src, f);
+    if (variant)
+        learn_unsettled(p, variant);
+    build_stmt_enter(p, f->begin, settled);
 }
 
 /* As if each token of F had been read. */

@@ -41,6 +41,7 @@ void repeat_result(struct parser *p, struct stmt *s);
  * is only the place up to which the text was read.
  */
 void repeat_learn(struct parser *p, struct span at);
+void repeat_learn_settled(struct parser *p);    /* and that, too, is done */
 
 /* True when the lexer stands before a run of repeated statements; AT is the first one's keyword. The text is not moved on. */
 bool repeat_ahead(struct parser *p, struct span *at);

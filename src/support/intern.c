@@ -44,7 +44,7 @@ static enum byte_class class_at(const char *text)
 }
 
 /* Four bytes a turn, written out, since all names of a text come by here. */
-static const char *skip_part(const char *text, const char *end)
+const char *form_part(const char *text, const char *end)
 {
     for (; end - text >= 4; text += 4) {
         if (class_at(text) < DIGIT)
@@ -67,7 +67,7 @@ const char *form_scan(const char *text, const char *end, u32 *form)
     *form = FORM_NAME | FORM_WORD;
     for (;; text++) {
         const char *part = text;
-        text = skip_part(part, end);
+        text = form_part(part, end);
         if (text == part)
             *form = 0;
         else if (before == DOT && class_at(part) == DIGIT)

@@ -14,6 +14,9 @@ enum intern_form { FORM_NAME = 1, FORM_WORD = 2, FORM_DOTTED = 4 };
 /* Where the longest run of bytes that such strings are made of ends, END at the latest, and the forms that it has. */
 const char *form_scan(const char *text, const char *end, u32 *form);
 
+/* Where the run of letters, digits and `_` from TEXT on ends, END at the latest. */
+const char *form_part(const char *text, const char *end);
+
 struct interned {
     const char *text;       /* not NUL-terminated */
     u32 length;

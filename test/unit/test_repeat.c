@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "attempt.h"
+#include "ir/json.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -166,6 +167,44 @@ static const char *const sequences[] = {
     "  task @a collective all_gather() over {tp}\n  task @b collective all_gather() over {tp}",
     "  task @a local f(%x)\n    after @x\n  task @b local f(%xy)\n    after @xy\n  task @c local f(%y)\n    after @y\n  task @d local f(%x)\n    after @y\n"
     "  task @e local f(%xyz)\n    after @xyz\n  task @f local f(%xx)\n    after @xx\n  task @g local f(%)\n    after @xx",
+    /* names that end alike, or not, and what they say of themselves */
+    "  task @a.x control()\n  task @b.x control()\n  task @c.x control()\n  task @d.y control()\n  task @e.x.y control()\n"
+    "  task @f.xx control()\n  task @g.h.x control()\n  task @.x control()\n  task @h control()\n  task @i..x control()\n  task @j.x control()",
+    "  task @a.x control()\n  task @b.x control()\n  task @c.x control()\n  task @d.x- control()\n  task @e.x. control()\n  task @f.x@ control()",
+    "  task @a control()\n  task @b control()\n  task @c control()\n  task @d.e control()\n  task @f.g.h control()\n  task @i.e control()",
+    "  task @7a.b control()\n  task @b.b control()\n  task @c.b control()\n  task @e.b control()\n  task @f.b control()\n  task @8a.b control()\n  task @d.b control()\n"
+    "  task @z control()\n    layer \"8a.b\"\n  task @y control()\n    layer d.b\n  task @x control()\n    layer \"7a.b\"",
+    "  task @a.7b control()\n  task @b.7b control()\n  task @c.7b control()\n  task @e.7b control()\n  task @f.7b control()\n  task @d.7b control()\n  task @z control()\n    layer \"d.7b\"",
+    "  task @\"a b\" control()\n  task @c control()\n  task @d control()\n  task @e control()\n  task @f.x control()",
+    "  task @\"a.x\" control()\n  task @c.x control()\n  task @d.x control()\n  task @e.x control()\n  task @f.x control()",
+    "  task @a.q.forward local f\n  task @b.q.forward local f\n  task @c.q.forward local f\n  task @d.q.forward local f\n"
+    "  task @e.q.forward.up local f\n  task @f.q.recompute local f\n  task @forward local f\n  task @g.forward local f\n"
+    "  task @h.forward local f\n  task @i.forward local f\n  task @j.forward.q local f",
+    "  task @a.q.forward local f\n    phase recompute\n  task @b.q.forward local f\n    phase recompute\n"
+    "  task @c.q.forward local f\n    phase recompute\n  task @d.q.recompute local f\n    phase recompute\n"
+    "  task @e.q.forward local f\n    phase forward\n  task @f.q.forward local f\n    phase forward\n  task @g.q.forward local f\n    phase none\n"
+    "  task @h.q.forward local f\n    phase none\n  task @i.q.forward local f\n    phase none\n  task @j.q.forward local f\n    phase none",
+    "  task @a.q.forward local f\n    layer c.q\n  task @b.q.forward local f\n    layer c.q\n  task @c.q.forward local f\n    layer c.q\n"
+    "  task @d.q.forward local f\n    layer c.q\n  task @e.q.forward local f\n    layer e.q\n  task @f.q.forward local f\n    layer f.q",
+    "  task @c.q.forward local f\n    layer c.q\n  task @b.q.forward local f\n    layer c.q\n  task @a.q.forward local f\n    layer c.q\n"
+    "  task @d.q.forward local f\n    layer c.q",
+    "  task @a.q.forward local f\n    work (read 1)\n  task @b.q.forward local f\n    work (read 2)\n  task @c.q.forward local f\n    work (read 3)\n"
+    "  task @d.q.recompute local f\n    work (read 3)\n  task @e.q.recompute local f\n    work (read 5)\n  task @f.q.recompute local f\n    work (read 3)",
+    "  task @a.x control()\n  task @b.x control()\n  task @c.x control()\n  task @d.x control()\n  task @e.x control()\n"
+    "  origin @o\n  task @f.x control()\n  task @g.x control()\n  task @h.x control()",
+    "  origin @o\n  task @a control()\n  task @b control()\n  task @c control()\n    from @o\n  task @d control()\n    from @p\n"
+    "  task @e control()\n    from @p\n  task @f control()\n    from @o\n  task @g control()\n  task @h control()",
+    "  task @a control()\n  task @b control()\n  task @c control()\n  origin @o\n  task @d control()\n  task @e control()\n  task @f control()",
+    "  task @a control()\n    from @o\n  task @b control()\n    from @o\n  task @c control()\n    from @p\n  origin @p\n"
+    "  task @d control()\n    from @o\n  task @e control()\n    from @p\n  task @f control()\n    from @p\n  task @g control()\n    from @o",
+    "  task @z control()\n}\nportable.plan @q schema 1.0 from @p xxh128:00000000000000000000000000000001 by x revision 1 {\n"
+    "  task @a.x compute f\n  task @b.x compute f\n  task @c.x compute f\n  task @d.x compute f\n    from @d.x\n"
+    "  task @e.x compute f\n    from @e.x\n  task @f.x compute f\n    from @f.x\n  task @g.x compute f\n    from @f.x\n"
+    "  task @h.x compute f\n    from @f.x\n  task @i.x compute f\n    from @i.x\n  task @j.x compute f\n  task @k.x compute f",
+    "  task @z control()\n}\nportable.plan @q schema 1.0 {\n  task @a.x compute f\n    work (operations 5) require (compute 5)\n"
+    "  task @b.x compute f\n    work (operations 6) require (compute 6)\n  task @c.x compute f\n    work (operations 6) require (compute 6)\n"
+    "  task @d.x compute f\n    work (operations 5) require (compute 6)\n  task @e.x compute f\n    work (operations 5) require (compute 5)\n"
+    "  task @f.x compute f\n    work (operations 6) require (compute 5)\n  task @g.x compute f\n    work (operations 5) require (compute 5)",
     /* other layers */
     "  task @z control()\n}\nmodel.program @q schema 1.0 {\n  input %x : tensor<4x8xf16>\n  op @a model.gelu(%x) -> %a : tensor<4x8xf16>\n"
     "  op @b model.gelu(%a) -> %b : tensor<4x8xf16>\n  op @c model.gelu(%b) -> %c : tensor<4x8xf16> from @k\n"
@@ -201,6 +240,7 @@ static const char *const breaks[] = {
     "  // why\n  task @x control() work (read 5)",
     "\n  task @x control() work (read 5)",
     "  order serial",
+    "  origin @o",
     "  task @x control() // \n    phase forward",
     "  task @x control()\n    phase frward",
     "  task @x sideways f()",
@@ -283,6 +323,10 @@ static char *found_in(const char *text)
     char *printed = attempt_print(&a, true);
     out_memory(&o);
     out_printf(&o, "%s\n%s", a.parsed ? "accepted" : "refused", printed);
+    for (u32 i = 0; i < a.module.n && a.parsed; i++) {
+        json_item(&o, a.module.items[i]);       /* says all, what is implied too */
+        out_char(&o, '\n');
+    }
     for (const struct diag *d = a.diags.first; d; d = d->next) {
         out_printf(&o, "%u: `%.*s` [%s] %s\n", source_position(&a.source, d->loc.begin).line, (int)(d->loc.end - d->loc.begin),
                    a.source.text + d->loc.begin, d->code, d->message);
@@ -333,6 +377,51 @@ START_TEST(a_run_that_is_broken_goes_on_as_if_each_statement_had_been_parsed)
             assert_same(run_of(lengths[i], place, breaks[_i]));
     for (u32 i = 0; i < COUNT(lengths); i++)
         assert_same(run_of(lengths[i], lengths[i] - 1, breaks[_i]));
+    assert_same(run_of(80, 40, breaks[_i]));
+}
+END_TEST
+
+/* Blocks of statements that stand more than once in a block, with what differs from block to block. */
+START_TEST(blocks_are_what_parsing_them_makes)
+{
+    struct out o;
+    out_memory(&o);
+    out_string(&o, "dist.program @p schema 1.0 {\n  mesh @m [tp = 2]\n");
+    for (u32 b = 0; b < 12; b++) {
+        for (u32 k = 0; k < 4 + (u32)_i; k++) {
+            out_printf(&o, "  task @b%u.l%u.forward local f\n    work (read %u)\n", b, k, k % 3);
+            out_printf(&o, "  task @b%u.m%u.forward local f(%%v%u.%u) -> %%v%u.%u : tensor<4xf16>\n", b, k, b, k, b, k + 1);
+            out_printf(&o, "  task @b%u.n%u.forward local g\n    work (read %u) from %%v%u.%u\n", b, k, b * k, b, k);
+        }
+        if (b % 5 == 4)
+            out_printf(&o, "  task @b%u.other control()\n", b);
+    }
+    out_string(&o, "  task @last control()\n}\n");
+    assert_same(finish(&o));
+}
+END_TEST
+
+/* A name is quoted as a word if a part of it begins with a digit: what is known of it tells by its word. */
+START_TEST(names_of_repeated_statements_are_known_by_their_form)
+{
+    static const char *const names[] = { "a%u.b", "%u.b", "a%u.7b", "a%u", "%u", "a%u.b.c", "a%u.b.7", "a.b%u" };
+    for (u32 i = 0; i < COUNT(names); i++) {
+        struct out o;
+        out_memory(&o);
+        out_string(&o, "dist.program @p schema 1.0 {\n  mesh @m [tp = 2]\n");
+        for (u32 k = 0; k < 60; k++) {
+            out_string(&o, "  task @");
+            out_printf(&o, names[(i + k / 20) % COUNT(names)], k);
+            out_string(&o, " control()\n");
+        }
+        for (u32 k = 0; k < 60; k++) {
+            out_printf(&o, "  task @last%u control()\n    layer \"", k);
+            out_printf(&o, names[(i + k / 20) % COUNT(names)], k);
+            out_string(&o, "\"\n");
+        }
+        out_string(&o, "}\n");
+        assert_same(finish(&o));
+    }
 }
 END_TEST
 
@@ -372,6 +461,8 @@ Suite *repeat_suite(void)
     tcase_add_loop_test(c, a_repeated_statement_is_what_parsing_it_makes, 0, COUNT(cases));
     tcase_add_loop_test(c, a_statement_that_only_begins_as_another_is_parsed, 0, COUNT(sequences));
     tcase_add_loop_test(c, a_run_that_is_broken_goes_on_as_if_each_statement_had_been_parsed, 0, COUNT(breaks));
+    tcase_add_loop_test(c, blocks_are_what_parsing_them_makes, 0, 8);
+    tcase_add_test(c, names_of_repeated_statements_are_known_by_their_form);
     tcase_add_test(c, runs_of_all_lengths_are_what_parsing_them_makes);
     tcase_add_test(c, repeated_statements_print_as_they_were_read);
     suite_add_tcase(s, c);
