@@ -6,13 +6,13 @@
 # bpir: the file itself, longer. generic: the same operations and facts in MLIR's generic form, as mlir-opt prints it
 # (attributes sorted, values numbered); the items that the program is derived from are left out. What the file leaves to
 # names and to the program's origin (phase, layer, from) is an attribute of each operation there, the layer without the
-# block's prefix: fewer different strings.
+# block's prefix: fewer different strings. With -v layers=1 tasks of the file say such a layer, too.
 
 BEGIN {
     n = n_entries = 0
     BLOCK = "\1"; IN = "\2"; OUT = "\3"        # in a template: what differs from block to block,
     NUMBER = "\4"                              # and on both sides of a fact
-    PHASE = "^(forward|recompute|recommunication|activation_gradient|weight_gradient|optimizer)$"
+    PHASES = "^(forward|recompute|recommunication|activation_gradient|weight_gradient|optimizer)$"
 }
 
 function begin_program(header) {
@@ -86,14 +86,14 @@ function word_after(line, word) {
     return between(line, " " word " ", " ")
 }
 
-# `layer.phase` or `layer.phase.word`: entries of both.
-function said(name,    part, n, phase, i, layer) {
+# `layer.phase` or `layer.phase.word`: sets PHASE and LAYER.
+function read_name(name,    part, n, at, i) {
     n = split(name, part, ".")
-    phase = part[n] ~ PHASE ? n : n - 1
-    for (i = 1; i < phase; i++)
-        layer = layer (i > 1 ? "." : "") part[i]
-    entry("phase", quoted(part[phase]))
-    entry("layer", quoted(layer))
+    at = part[n] ~ PHASES ? n : n - 1
+    phase = part[at]
+    layer = part[1]
+    for (i = 2; i < at; i++)
+        layer = layer "." part[i]
 }
 
 function generic_task(line,    name, operands, results, type, sharding, f) {
@@ -112,7 +112,9 @@ function generic_task(line,    name, operands, results, type, sharding, f) {
         entry("reduction", quoted(word_after(line, "reduction")))
     if (sharding != "")
         entry("sharding", axes("[" sharding "]"))
-    said(substr(f[2], 2))
+    read_name(substr(f[2], 2))
+    entry("phase", quoted(phase))
+    entry("layer", quoted(layer))
     entry("from", origin)
     facts(between(line, " work (", ")"))
     value_type = type != "" ? type : value_type
@@ -129,6 +131,11 @@ function bpir_task(line,    work, from, list, n, i, pair, text) {
     }
     from = index(line, " work (") + 7
     line = substr(line, 1, from - 1) text substr(line, from + length(work))
+    if (layers) {
+        split(line, list, " ")
+        read_name(substr(list[2], 2))
+        sub(/ work/, " layer " layer " work", line)
+    }
     sub(/task @/, "task @" BLOCK, line)
     sub(/%hidden_in/, IN, line)
     sub(/%hidden_out/, OUT, line)
