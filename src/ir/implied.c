@@ -120,9 +120,7 @@ static bool says_layer(const struct item *it, const struct stmt *s)
 
 bool is_settled_by_rest(const struct item *it, const struct stmt *s)
 {
-    u8 flags = stmt_entity(it, s)->flags;
-    bool namesake = is_namesake(it, flags) && s->lineage_kind == LINEAGE_LOWERED && is_one(it, s->lineage, REF_SYMBOL(s->name));
-    return !(flags & ENTITY_ORIGIN) && !namesake && !says_layer(it, s);
+    return !(stmt_entity(it, s)->flags & ENTITY_ORIGIN) && !says_layer(it, s);
 }
 
 /* The origin may stand behind what is from it. */

@@ -24,8 +24,8 @@ atom layer_said(const struct item *it, const struct stmt *s, atom layer, const s
 bool lineage_is_implied(const struct item *it, const struct stmt *s);
 
 /*
- * Whether all settled statements that say what S says, and in whose names the same stands from the first dot on, are
- * like S in all but their names, while the item's origin is the same.
+ * Whether all settled statements that say what S says, and in whose names the same stands from the first dot on, are like
+ * S, which is settled, in all but their names and namesakes, while the item's origin is the same.
  */
 bool is_settled_by_rest(const struct item *it, const struct stmt *s);
 

@@ -111,9 +111,11 @@ struct ahead {
 
 static bool find_name(struct ahead *a)
 {
-    if (!a->behind)
+    if (!a->behind) {
         a->behind = form_scan(a->name, a->end, &a->form);
-    return a->form & FORM_NAME && a->behind - a->name <= LONGEST_NAME;
+        a->form = a->behind - a->name > LONGEST_NAME ? 0 : a->form;
+    }
+    return a->form & FORM_NAME;
 }
 
 static bool begins(const struct pattern *t, const char *at, const char *end)
@@ -139,10 +141,13 @@ static bool takes(const struct pattern *t, u32 from, u32 to, const char **at, co
 /* 18 digits at most, so that the number is its own qty. */
 static bool take_number(const char **at, u64 *value)
 {
-    const char *from = *at;
-    for (*value = 0; **at >= '0' && **at <= '9'; ++*at)
-        *value = *value * 10 + (u64)(**at - '0');
-    return *at > from && *at - from <= MOST_DIGITS;
+    const char *from = *at, *digit = from;
+    u64 n = 0;
+    for (; *digit >= '0' && *digit <= '9'; digit++)
+        n = n * 10 + (u64)(*digit - '0');
+    *at = digit;
+    *value = n;
+    return digit > from && digit - from <= MOST_DIGITS;
 }
 
 static bool take_name(const struct interner *names, const char **at, const char *end, struct interned *name)
@@ -157,11 +162,12 @@ static bool take_name(const struct interner *names, const char **at, const char 
 
 static bool take_slot(const struct pattern *t, const struct slot *s, const struct ahead *a, const char **at, struct filling *f)
 {
-    const char *from = *at;
     size_t n = s->at.end - s->at.begin;
-    if (s->kind == SLOT_NUMBER ? !take_number(at, &f->number) : !take_name(a->names, at, a->end, &f->name))
+    if (s->kind == SLOT_NUMBER)
+        return take_number(at, &f->number);
+    if (!take_name(a->names, at, a->end, &f->name))
         return false;
-    f->same = (size_t)(*at - from) == n && !memcmp(from, t->text + s->at.begin, n);
+    f->same = f->name.length == n && !memcmp(f->name.text, t->text + s->at.begin, n);
     return true;
 }
 
@@ -182,14 +188,33 @@ static bool is_whole(const struct pattern *t, const char **at, u32 from, const s
     return !t->n_results && takes(t, from, t->end, at, a->end) && ends(t, *at, a->end);
 }
 
+/* The name ends as that of T. */
+static void end_name(struct ahead *a, const struct pattern *t)
+{
+    a->behind = a->part + (t->tail - t->head);
+    a->form = FORM_NAME | (t->is_word && (*a->name < '0' || *a->name > '9') ? FORM_WORD : 0);
+}
+
+static bool may_end_alike(const struct ahead *a)
+{
+    return a->part > a->name && a->part - a->name <= LONGEST_NAME;
+}
+
+/* Where the name ends if it does as that of T: quicker than find_name. */
+static void guess_name(struct ahead *a, const struct pattern *t)
+{
+    const char *at = a->part;
+    if (may_end_alike(a) && takes(t, t->head, t->tail, &at, a->end) && *at == ' ')
+        end_name(a, t);
+}
+
 /* The text behind the first part of the name is that of T. */
 static bool goes_on(const struct pattern *t, struct ahead *a, struct found *f)
 {
     const char *at = a->part;
-    if (a->part == a->name || a->part - a->name > LONGEST_NAME || !is_whole(t, &at, t->head, a))
+    if (!may_end_alike(a) || !is_whole(t, &at, t->head, a))
         return false;
-    a->behind = a->part + (t->tail - t->head);
-    a->form = FORM_NAME | (t->is_word && (*a->name < '0' || *a->name > '9') ? FORM_WORD : 0);
+    end_name(a, t);
     f->same = f->same_names = f->same_tail = true;
     f->end = f->begin + (u32)(at - a->from) - INDENT;
     return true;
@@ -198,6 +223,8 @@ static bool goes_on(const struct pattern *t, struct ahead *a, struct found *f)
 /* The text behind the name is that of T, but for the slots. */
 static bool continues(const struct pattern *t, struct ahead *a, struct found *f)
 {
+    if (!a->behind)
+        guess_name(a, t);
     if (!find_name(a))
         return false;
     const char *at = a->behind;
@@ -212,19 +239,20 @@ static bool continues(const struct pattern *t, struct ahead *a, struct found *f)
     return true;
 }
 
+/* At best one whose name ends alike: it tells best what comes next. */
 static struct pattern *search(const struct patterns *ps, struct ahead *a, struct found *f)
 {
     if (!find_name(a))
         return NULL;
-    struct pattern *first = ps->buckets[bucket_of(a->behind)], *t = first;
-    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket)
-        if (begins(t, a->from, a->end) && goes_on(t, a, f))
+    struct pattern *t = ps->buckets[bucket_of(a->behind)], *other = NULL;
+    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket) {
+        if (!begins(t, a->from, a->end) || !continues(t, a, f))
+            continue;
+        if (f->same_tail)
             return t;
-    t = first;
-    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket)
-        if (begins(t, a->from, a->end) && continues(t, a, f))
-            return t;
-    return NULL;
+        other = other ? other : t;
+    }
+    return other && continues(other, a, f) ? other : NULL;
 }
 
 static struct pattern *expected(const struct patterns *ps)
@@ -247,6 +275,8 @@ bool pattern_find(struct patterns *ps, const struct source *src, u32 from, const
     struct pattern *guess = expected(ps);
     if (!ps->n || is_hopeless(ps))
         return false;
+    __builtin_prefetch(a.from + 1024);
+    __builtin_prefetch(a.from + 1024 + 64);
     if (guess && !begins(guess, a.from, a.end))
         guess = NULL;
     a.name = guess ? a.from + guess->head : strncmp(a.from, "\n  ", INDENT) ? NULL : pattern_name(a.from + INDENT);

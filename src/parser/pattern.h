@@ -38,9 +38,10 @@ struct pattern {
     struct stmt *like;          /* what it became, not settled */
     struct stmt *settled;       /* and settled, if all are that have its tail and fillings and the same ORIGIN; or NULL */
     u32 origin;
+    bool namesake;              /* it is from its namesake by default */
+    bool is_word;               /* TAIL may be part of a word */
     u32 n, n_results;
     u32 seen;                   /* 1 + the place in the past where it stood last; 0: nowhere */
-    bool is_word;               /* TAIL may be part of a word */
     struct slot slots[MOST_SLOTS];          /* in order of place; those of a list are neighbours */
     struct pattern_result results[MOST_RESULTS];
     struct pattern *in_bucket;
@@ -49,9 +50,9 @@ struct pattern {
 
 /* What stands in a slot. */
 struct filling {
-    bool same;                  /* as in the pattern: nothing to do */
     u64 number;
-    struct interned name;       /* its text is set in any case */
+    struct interned name;
+    bool same;                  /* the name is as in the pattern: nothing to do */
 };
 
 /* A repeated statement: its name, and what differs. */

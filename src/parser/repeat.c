@@ -148,6 +148,7 @@ void repeat_learn_settled(struct parser *p)
     if (t && is_settled_by_rest(p->item, p->stmt)) {
         t->settled = copy(p, p->stmt);
         t->origin = p->item->origin;
+        t->namesake = t->like->lineage_kind == LINEAGE_NONE && t->settled->lineage_kind != LINEAGE_NONE && !t->origin;
     }
     p->repeats->fresh = NULL;
 }
@@ -264,6 +265,8 @@ static void build(struct parser *p, const struct found *f)
     p->stmt = item_add_copy(p->item, settled ? f->like->settled : f->like->like, f->like->size);
     p->stmt->name = name_of(p, &f->name);
     p->stmt->begin = f->begin;
+    if (settled && f->like->namesake)
+        p->stmt->lineage = item_list(p->item, &(u32){ REF_SYMBOL(p->stmt->name) }, 1);
     if (!f->same) {
         fill(p, f);
         build_results(p, f);
