@@ -86,7 +86,7 @@ static bool check_roots(struct program *p, const struct dist_task *t, const stru
         return true;
     for (u32 i = 0; i < p->grid.sets.sets[ranks].n; i++) {
         struct rank_range range = p->grid.sets.sets[ranks].ranges[i];
-        for (u64 at = range.first; next_root(&p->grid, over, t->root, at, &rank) && rank <= range.last; at = rank + 1)
+        for (u64 at = range.first; next_root(&p->grid, over, t->more->root, at, &rank) && rank <= range.last; at = rank + 1)
             if (!rank_set_has(&p->grid.sets, v->holders, (u32)rank))
                 return refuse_use(p, t, v, (u32)rank, "is the root that sends");
     }
@@ -98,7 +98,7 @@ static bool check_operand(struct program *p, const struct dist_task *t, const st
     const char *name;
     u32 ranks = rank_set_of(&p->grid.sets, t->ranks);
     if (t->body == DIST_TRANSFER)
-        return check_use(p, t, v, rank_set_one(&p->grid.sets, (u32)t->source), "sends", n);
+        return check_use(p, t, v, rank_set_one(&p->grid.sets, (u32)t->more->source), "sends", n);
     if (t->body == DIST_RESHARD)
         return check_reshard(p, t, v);
     name = t->operation ? context_text(p->it->ctx, t->operation) : "";
@@ -110,10 +110,10 @@ static bool check_operand(struct program *p, const struct dist_task *t, const st
 
 static bool check_effects(struct program *p, const struct dist_task *t, struct counts *n)
 {
-    const u32 *at = list_at(p->it, t->effects);
+    const u32 *at = list_at(p->it, t->more->effects);
     u32 ranks = rank_set_of(&p->grid.sets, t->ranks);
     bool good = true;
-    for (u32 i = 0; t->body != DIST_TRANSFER && i + 1 < list_n(p->it, t->effects); i += 2)
+    for (u32 i = 0; t->body != DIST_TRANSFER && i + 1 < list_n(p->it, t->more->effects); i += 2)
         if (ref_is_value(at[i + 1]) && (at[i] == EFFECT_READ || at[i] == EFFECT_UPDATE || at[i] == EFFECT_RANDOM))
             good = check_use(p, t, program_value(p, ref_atom(at[i + 1])), ranks, "uses", n) && good;
     return good;
@@ -130,7 +130,7 @@ static bool run_dist(struct check *c)
         n.silent += !t->operands && t->body != DIST_CONTROL;
         for (u32 k = 0; k < task_operands(&p, t); k++)
             good = check_operand(&p, t, program_operand(&p, t, k), &n) && good;
-        if (t->effects)
+        if (t->more->effects)
             good = check_effects(&p, t, &n) && good;
     }
     if (good && n.uses)

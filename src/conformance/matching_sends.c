@@ -34,7 +34,7 @@ static const char *text_of(const struct ends *x, u32 step) { return stmt_text(it
 static atom channel_of(const struct ends *x, u32 step)
 {
     bool dist = item_of(x)->kind->layer == LAYER_DIST;
-    return dist ? ((const struct dist_task *)x->m->schedule.view.steps[step].s)->channel : 0;
+    return dist ? ((const struct dist_task *)x->m->schedule.view.steps[step].s)->more->channel : 0;
 }
 
 static qty message_of(const struct ends *x, u32 step)

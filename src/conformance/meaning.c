@@ -150,7 +150,7 @@ static bool read_index(const struct item *it, u32 handle, u32 limit, u8 *out)
 
 static bool read_permutation(const struct meanings *m, const struct dist_task *t, struct task_meaning *x)
 {
-    u32 handle = item_attribute(m->it, t->attributes, m->permutation);
+    u32 handle = item_attribute(m->it, t->more->attributes, m->permutation);
     struct attr a = handle ? attr_get(m->it, handle) : (struct attr){ 0 };
     u8 from;
     if (a.kind != ATTR_LIST || a.n != x->rank)
@@ -168,7 +168,7 @@ static bool clauses_fit(const struct meanings *m, const struct dist_task *t, str
     if (x->form == FORM_TRANSPOSE)
         return read_permutation(m, t, x);
     return (x->form != FORM_CUT && x->form != FORM_WRITE) ||
-           read_index(m->it, item_attribute(m->it, t->attributes, m->axis), x->rank, &x->axis);
+           read_index(m->it, item_attribute(m->it, t->more->attributes, m->axis), x->rank, &x->axis);
 }
 
 /* Gradients of the coarse operations have shapes of their own, unless all their values are alike. */

@@ -6,7 +6,7 @@
 static u32 holders_of(struct program *p, const struct dist_task *t, const struct dist_value *value)
 {
     if (t && t->body == DIST_TRANSFER)
-        return rank_set_one(&p->grid.sets, (u32)t->destination);
+        return rank_set_one(&p->grid.sets, (u32)t->more->destination);
     return rank_set_of(&p->grid.sets, value->owners || !t ? value->owners : t->ranks);
 }
 

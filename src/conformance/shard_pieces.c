@@ -166,8 +166,8 @@ static void check_written(struct program *p, const struct dist_task *t, atom nam
 
 void shard_pieces_check(struct program *p, const struct dist_task *t, const struct task_meaning *x)
 {
-    const u32 *at = list_at(p->it, t->effects);
-    for (u32 i = 0; i + 1 < list_n(p->it, t->effects); i += 2)
+    const u32 *at = list_at(p->it, t->more->effects);
+    for (u32 i = 0; i + 1 < list_n(p->it, t->more->effects); i += 2)
         if (at[i] == EFFECT_RANDOM && ref_is_value(at[i + 1]))
             check_seed(p, t, ref_atom(at[i + 1]));
         else if ((at[i] == EFFECT_WRITE || at[i] == EFFECT_UPDATE) && ref_is_value(at[i + 1]))

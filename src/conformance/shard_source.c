@@ -181,7 +181,7 @@ static bool same_clauses(struct match *m, const struct dist_task *t, const struc
     const struct operation *operation = context_operation(m->model->ctx, t->operation);
     for (const struct field *f = operation ? operation->attributes : NULL; f && f->kind != FIELD_END; f++) {
         atom name = intern_find(&m->model->ctx->names, f->name, f->length);
-        u32 x = item_attribute(m->p->it, t->attributes, name), y = item_attribute(m->model, op->attributes, name);
+        u32 x = item_attribute(m->p->it, t->more->attributes, name), y = item_attribute(m->model, op->attributes, name);
         if (!same_attribute(m->p->it, x, m->model, y))
             return refuse_task(m, t, op, f->name, attribute_text(m, m->p->it, x), attribute_text(m, m->model, y));
     }

@@ -21,7 +21,7 @@ static struct step read_dist(const struct item *it, const struct dist_task *t)
     static const enum step_kind kinds[] = { [DIST_LOCAL] = STEP_COMPUTE, [DIST_COLLECTIVE] = STEP_COLLECTIVE, [DIST_TRANSFER] = STEP_TRANSFER,
                                             [DIST_RESHARD] = STEP_RESHARD, [DIST_CONTROL] = STEP_ORDER };
     return (struct step){ &t->s, kinds[t->body], dist_phase_enum.words[t->phase].text, t->operation, dist_layer(it, t), t->operands, t->results,
-                          t->ranks, t->after, t->over, t->source, t->destination, t->work };
+                          t->ranks, t->more->after, t->over, t->more->source, t->more->destination, t->work };
 }
 
 static struct step read_portable(const struct item *it, const struct portable_task *t)

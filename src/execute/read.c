@@ -47,8 +47,8 @@ static struct run_task dist_task(const struct dist_task *t)
 {
     return (struct run_task){ .s = &t->s, .body = t->body, .phase = t->phase, .reduction = t->reduction,
                               .operation = t->operation, .operands = t->operands, .results = t->results,
-                              .attributes = t->attributes, .over = t->over, .ranks = t->ranks, .root = t->root,
-                              .from = t->source, .to = t->destination };
+                              .attributes = t->more->attributes, .over = t->over, .ranks = t->ranks, .root = t->more->root,
+                              .from = t->more->source, .to = t->more->destination };
 }
 
 static void read_stmt(struct run *r, const struct stmt *s)

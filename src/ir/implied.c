@@ -67,12 +67,12 @@ static void settle_name(struct item *it, struct stmt *s, const struct entity *e)
     for (const struct field *f = e->fields; f->kind != FIELD_END; f++, i++) {
         u64 value = f->implied ? field_get(s, f) : 0;
         if (f->implied == IMPLIED_PHASE && !value && !(s->written >> i & 1))
-            field_set(s, f, phase_said(name, f->aux, &length));
+            field_set(it, s, f, phase_said(name, f->aux, &length));
         if (f->implied != IMPLIED_LAYER)
             continue;
         const struct interned *layer = &it->ctx->names.atoms[value];
         if (value && phase_said(name, f->aux, &length) && length == layer->length && !memcmp(name->text, layer->text, length))
-            field_set(s, f, 0);
+            field_set(it, s, f, 0);
         return;
     }
 }

@@ -85,13 +85,75 @@ void item_free(struct item *it)
     arena_free(&arena);
 }
 
-static void set_fallbacks(struct stmt *s, const struct field *fields)
+/* ---- Records of what few statements say ---- */
+
+/* Where the statements of an entity point at it; 0: they have none. */
+static u16 more_at(const struct entity *e)
+{
+    const struct field *f = e->fields;
+    while (f->kind != FIELD_END && !f->more)
+        f++;
+    return f->more;
+}
+
+static size_t more_size(const struct entity *e)
+{
+    size_t size = 0;
+    for (const struct field *f = e->fields; f->kind != FIELD_END; f++)
+        if (f->more && f->offset + f->width > size)
+            size = f->offset + f->width;
+    return size;
+}
+
+static void *more_of(const struct stmt *s, u16 at)
+{
+    void *more;
+    memcpy(&more, (const char *)s + at, sizeof more);
+    return more;
+}
+
+static void set_more(struct stmt *s, u16 at, void *more, bool owns)
+{
+    memcpy((char *)s + at, &more, sizeof more);
+    s->owns_more = owns;
+}
+
+void *stmt_more(struct item *it, struct stmt *s)
+{
+    const struct entity *e = stmt_entity(it, s);
+    u16 at = more_at(e);
+    void *shared = more_of(s, at);
+    if (s->owns_more)
+        return shared;
+    void *own = arena_alloc(&it->arena, more_size(e));
+    if (shared)
+        memcpy(own, shared, more_size(e));
+    set_more(s, at, own, true);
+    return own;
+}
+
+void stmt_copy(struct item *it, struct stmt *to, const struct stmt *s)
+{
+    const struct entity *e = stmt_entity(it, to);
+    u16 at = more_at(e);
+    void *shared = at ? more_of(to, at) : NULL;
+    memcpy(to, s, e->size);
+    if (!at)
+        return;
+    set_more(to, at, shared, false);
+    if (memcmp(more_of(s, at), shared, more_size(e)))
+        memcpy(stmt_more(it, to), more_of(s, at), more_size(e));
+}
+
+/* ---- Statements ---- */
+
+static void set_fallbacks(struct item *it, struct stmt *s, const struct field *fields)
 {
     for (const struct field *f = fields; f->kind != FIELD_END; f++)
         if (f->kind == FIELD_FACTS)
-            set_fallbacks(s, f->aux);
+            set_fallbacks(it, s, f->aux);
         else if (f->fallback && f->kind != FIELD_RESULTS)
-            field_set(s, f, f->fallback);
+            field_set(it, s, f, f->fallback);
 }
 
 static struct stmt *new_blank(struct item *it, u32 entity)
@@ -100,7 +162,10 @@ static struct stmt *new_blank(struct item *it, u32 entity)
     struct stmt *s = arena_alloc(&it->arena, e->size);
     s->entity = (u8)entity;
     s->begin = NO_PLACE;
-    set_fallbacks(s, e->fields);
+    if (more_at(e))
+        stmt_more(it, s);
+    set_fallbacks(it, s, e->fields);
+    s->owns_more = false;
     return s;
 }
 
@@ -124,6 +189,7 @@ struct stmt *item_add_copy(struct item *it, const struct stmt *like, size_t size
 {
     struct stmt *s = arena_alloc(&it->arena, size);
     memcpy(s, like, size);
+    s->owns_more = false;
     return *VEC_PUSH(it->stmts, it->n_stmts, it->cap_stmts) = s;
 }
 
@@ -229,9 +295,11 @@ bool ranks_contain(const struct item *it, u32 handle, u32 rank)
 
 /* ---- Fields by row ---- */
 
-void field_set(struct stmt *s, const struct field *f, u64 value)
+void field_set(struct item *it, struct stmt *s, const struct field *f, u64 value)
 {
-    void *at = field_at(s, f);
+    if (f->more && field_get(s, f) == value)
+        return;
+    void *at = field_place(it, s, f);
     switch (f->kind) {
     case FIELD_ENUM:
     case FIELD_BOOL:

@@ -1,7 +1,8 @@
 /*
  * Items: one program, plan or session item each, immutable once built. A statement is the typed C struct of its
  * entity (its first member is a struct stmt), in the item's arena; lists live in the item's pool of 32-bit words and
- * are named by handles, so that a task stays about a hundred bytes.
+ * are named by handles, and what few statements of an entity say stands in a record apart, so that a task stays below a
+ * hundred bytes.
  */
 #ifndef IR_ITEM_H
 #define IR_ITEM_H
@@ -37,7 +38,7 @@ struct stmt {
     u8 lineage_kind;
     u8 entity;              /* index in the item kind's table */
     u8 is_result;           /* a value declared as a result, not a statement of its own */
-    u8 spare;
+    u8 owns_more;           /* see stmt_more */
 };
 
 /* A reference: @name or %name. */
@@ -96,7 +97,7 @@ void item_free(struct item *it);
 /* A new statement at the end. Fields are zero; REQUIRED head fields are the caller's to set. */
 struct stmt *item_add(struct item *it, u32 entity);
 
-/* The same as a copy of another statement of this item, of SIZE bytes. */
+/* The same as a copy of another statement of this item, of SIZE bytes; what it says apart, the two share. */
 struct stmt *item_add_copy(struct item *it, const struct stmt *like, size_t size);
 
 /* A value declared as a result of a task: an entity, but no statement of its own. */
@@ -148,10 +149,30 @@ bool ranks_contain(const struct item *it, u32 handle, u32 rank);
  */
 #define IMPLEMENT_SIZE(record) ((record)[1] + 3)
 
+/* ---- What few statements say ---- */
+
+/*
+ * The record of what few statements of an entity say: the member `more` of its struct points at it. All statements that
+ * say nothing of it share one, and copies share that of what they were copied from, so that it is only read through
+ * `more`. This makes one that S owns, and gives that, to be written. The entity has such a record.
+ */
+void *stmt_more(struct item *it, struct stmt *s);
+
+/* Makes TO, a new statement of IT, a copy of S, one of the same entity in another item. */
+void stmt_copy(struct item *it, struct stmt *to, const struct stmt *s);
+
 /* ---- Fields by row ---- */
-static inline void *field_at(const struct stmt *s, const struct field *f)
+static inline const void *field_at(const struct stmt *s, const struct field *f)
 {
-    return (char *)s + f->offset;
+    const char *at = (const char *)s;
+    if (f->more)
+        memcpy(&at, at + f->more, sizeof at);
+    return at + f->offset;
+}
+/* The same place, to be written. */
+static inline void *field_place(struct item *it, struct stmt *s, const struct field *f)
+{
+    return (char *)(f->more ? stmt_more(it, s) : s) + f->offset;
 }
 /* The value of an atom- or handle-sized, byte-sized or 64-bit field, widened. Not for groups, names, lineage. */
 static inline u64 field_get(const struct stmt *s, const struct field *f)
@@ -163,7 +184,7 @@ static inline u64 field_get(const struct stmt *s, const struct field *f)
     default: return *(const u32 *)at;
     }
 }
-void field_set(struct stmt *s, const struct field *f, u64 value);
+void field_set(struct item *it, struct stmt *s, const struct field *f, u64 value);
 /* True when the printer leaves the field out: absent, or equal to its fallback. */
 bool group_is_default(const struct stmt *s, const struct field *facts);
 static inline bool field_is_default(const struct item *it, const struct stmt *s, const struct field *f)

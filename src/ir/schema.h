@@ -77,6 +77,7 @@ struct field {
     u8 kind, place, presence, implied;
     u8 width;               /* bytes of the C member */
     u16 offset;
+    u16 more;               /* 0, or where the statement points at the record that OFFSET is in (item.h) */
     const void *aux;        /* enumeration (of a layer, that of the phases), or fields of a group, or NULL */
     u64 fallback;           /* the value that is not printed */
     const char *doc;
@@ -185,6 +186,11 @@ bool is_clause(const struct entity *e, const char *word, size_t length);
     { .name = word_, .length = sizeof(word_) - 1, .kind = kind_, .place = place_, .presence = presence_, \
       .width = sizeof(((struct tag *)0)->member), .offset = AT_OFFSET(tag, member), .aux = aux_, .fallback = fallback_, \
       .doc = doc_ },
+/* A row of what few statements say: it stands in RECORD, which the member `more` of TAG points at. */
+#define MORE_ROW(place_, word_, kind_, tag, record, member, fallback_, doc_) \
+    { .name = word_, .length = sizeof(word_) - 1, .kind = kind_, .place = place_, .presence = OPTIONAL, \
+      .width = sizeof(((struct record *)0)->member), .offset = AT_OFFSET(record, member), .more = AT_OFFSET(tag, more), \
+      .fallback = fallback_, .doc = doc_ },
 #define FIELDS(...) ((const struct field[]){ __VA_ARGS__ { .kind = FIELD_END } })
 #define HEAD(word_, kind_, tag, member, aux_, doc_) \
     FIELD_ROW(PLACE_HEAD, word_, kind_, tag, member, aux_, REQUIRED, 0, doc_)

@@ -385,7 +385,7 @@ static void finish_sharding(struct parser *p, struct stmt *s)
     for (; f->kind != FIELD_SHARDING; f++)
         if (f->kind == FIELD_TYPE)
             rank = type_get(p->ctx->types, (u32)field_get(s, f))->rank;
-    field_set(s, f, sharding_write(p->item, &p->sharding, rank));
+    field_set(p->item, s, f, sharding_write(p->item, &p->sharding, rank));
     p->n_axes = 0;
 }
 
@@ -418,7 +418,7 @@ static void finish_attributes(struct parser *p, struct span at)
     }
     for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; n && f->kind != FIELD_END; f++)
         if (f->kind == FIELD_ATTRIBUTES)
-            field_set(p->stmt, f, item_list(p->item, words, n));
+            field_set(p->item, p->stmt, f, item_list(p->item, words, n));
 }
 
 static void declared_twice(struct parser *p, const struct stmt *twin, struct span at)
@@ -489,7 +489,7 @@ void build_result(struct parser *p, u64 name, struct span at)
             p->result->name = (atom)name;
             p->result->begin = at.begin;
             const struct field *role = stmt_entity(p->item, p->result)->fields;
-            field_set(p->result, role, ((const struct enumeration *)role->aux)->n - 1);
+            field_set(p->item, p->result, role, ((const struct enumeration *)role->aux)->n - 1);
         }
 }
 
@@ -508,7 +508,7 @@ void build_result_end(struct parser *p, struct span at)
         const struct field *f = stmt_entity(p->item, s)->fields;
         while (f->kind != FIELD_TYPE)
             f++;
-        field_set(s, f, p->stream[p->result_mark].value);
+        field_set(p->item, s, f, p->stream[p->result_mark].value);
         finish_sharding(p, s);
         repeat_result(p, s);
         build_result_enter(p, s, p->stream[p->result_mark - 1].at.end);

@@ -62,7 +62,7 @@ static bool decode_enum(struct parser *p, struct stmt *s, const struct field *f,
     int found = decode_word(p, f->aux, *at);
     if (found < 0)
         return false;
-    field_set(s, f, (u64)found);
+    field_set(p->item, s, f, (u64)found);
     ++*at;
     return true;
 }
@@ -82,7 +82,7 @@ static bool decode_bool(struct parser *p, struct stmt *s, const struct field *f,
     bool yes = (*at)->tag == TAG_WORD && intern_is(&p->ctx->names, (atom)(*at)->value, "true");
     if (!yes && !((*at)->tag == TAG_WORD && intern_is(&p->ctx->names, (atom)(*at)->value, "false")))
         return refuse_bool(p, f, *at);
-    field_set(s, f, yes);
+    field_set(p->item, s, f, yes);
     ++*at;
     return true;
 }
@@ -110,7 +110,7 @@ bool decode_integer(struct parser *p, struct stmt *s, const struct field *f, con
     if (!decode_number(p, f->name, *at, &n))
         return false;
     repeat_slot(p, SLOT_NUMBER, (*at)->at, f, 0);
-    field_set(s, f, n);
+    field_set(p->item, s, f, n);
     ++*at;
     return true;
 }
@@ -131,7 +131,7 @@ bool decode_quantity(struct parser *p, struct stmt *s, const struct field *f, co
     if (!decode_expr(p, f->name, *at, &q))
         return false;
     repeat_slot(p, SLOT_NUMBER, (*at)->at, f, 0);
-    field_set(s, f, q);
+    field_set(p->item, s, f, q);
     ++*at;
     return true;
 }
@@ -148,7 +148,7 @@ static bool decode_float(struct parser *p, struct stmt *s, const struct field *f
     }
     if (bits >> 63)
         return build_error(p, (*at)->at, "quantity.negative", "`%s` can't be negative, found %s", f->name, build_text(p, (*at)->at));
-    field_set(s, f, bits);
+    field_set(p->item, s, f, bits);
     ++*at;
     return true;
 }
@@ -158,7 +158,7 @@ static bool decode_simple(struct parser *p, struct stmt *s, const struct field *
 {
     if (!good)
         return decode_wrong(p, f, *at, expected);
-    field_set(s, f, (*at)->value);
+    field_set(p->item, s, f, (*at)->value);
     ++*at;
     return true;
 }

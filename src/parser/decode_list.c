@@ -75,7 +75,7 @@ static bool decode_refs(struct parser *p, struct stmt *s, const struct field *f,
     u32 handle;
     if (!read_refs(p, f, at, &handle))
         return false;
-    field_set(s, f, handle);
+    field_set(p->item, s, f, handle);
     return true;
 }
 
@@ -165,7 +165,7 @@ static bool decode_ranks(struct parser *p, struct stmt *s, const struct field *f
     }
     if (!each(p, f, at, '[', "`all` or ranks as `[0..3, 7]`", rank_element))
         return false;
-    field_set(s, f, take_list(p));
+    field_set(p->item, s, f, take_list(p));
     return true;
 }
 
@@ -184,7 +184,7 @@ static bool decode_integers(struct parser *p, struct stmt *s, const struct field
     p->n_scratch = 0;
     if (is_open(*at, '[') ? !each(p, f, at, '[', "a number or a list of numbers", integer_element) : !integer_element(p, f, at))
         return false;
-    field_set(s, f, take_list(p));
+    field_set(p->item, s, f, take_list(p));
     return true;
 }
 
@@ -237,7 +237,7 @@ static bool decode_values(struct parser *p, struct stmt *s, const struct field *
             return false;
     ++*at;
     if (any)
-        field_set(s, f, take_list(p));
+        field_set(p->item, s, f, take_list(p));
     return true;
 }
 
@@ -246,7 +246,7 @@ static bool decode_list(struct parser *p, struct stmt *s, const struct field *f,
 {
     if (!each(p, f, at, bracket, expected, element))
         return false;
-    field_set(s, f, take_list(p));
+    field_set(p->item, s, f, take_list(p));
     return true;
 }
 
@@ -334,7 +334,7 @@ static bool decode_implement(struct parser *p, struct stmt *s, const struct fiel
             return false;
     }
     put(p, dict);
-    field_set(s, f, take_list(p));
+    field_set(p->item, s, f, take_list(p));
     return true;
 }
 
@@ -412,7 +412,7 @@ static bool decode_dict(struct parser *p, struct stmt *s, const struct field *f,
     if (!is_open(*at, '{'))
         return decode_wrong(p, f, *at, "a dictionary, as `{key = value}`");
     u32 handle = decode_attr(p, at);
-    field_set(s, f, handle);
+    field_set(p->item, s, f, handle);
     return handle != 0;
 }
 

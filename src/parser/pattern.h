@@ -21,7 +21,7 @@ enum slot_kind {
 struct slot {
     struct span at;             /* of a pattern: in its text */
     u32 word;                   /* of a list */
-    u16 offset;                 /* in the struct */
+    const struct field *field;
     u8 kind;
 };
 

@@ -48,7 +48,7 @@ void repeat_slot(struct parser *p, enum slot_kind kind, struct span at, const st
     u32 sigil = kind != SLOT_NUMBER;
     if (p->result || s->n_slots == MOST_SLOTS || (sigil && p->src->text[at.begin + 1] == '"'))
         return;
-    s->slots[s->n_slots++] = (struct slot){ { at.begin + sigil, at.end }, word, f->offset, (u8)kind };
+    s->slots[s->n_slots++] = (struct slot){ { at.begin + sigil, at.end }, word, f, (u8)kind };
 }
 
 void repeat_result(struct parser *p, struct stmt *s)
@@ -96,8 +96,10 @@ static void learn_slots(struct pattern *t, const struct repeatable *s)
     }
 }
 
-static struct stmt *copy(struct parser *p, const struct stmt *s)
+/* The two share what S says apart. */
+static struct stmt *copy(struct parser *p, struct stmt *s)
 {
+    s->owns_more = false;
     size_t size = stmt_entity(p->item, s)->size;
     return memcpy(arena_alloc(&p->repeats->patterns.arena, size), s, size);
 }
@@ -107,7 +109,7 @@ static bool learn_results(struct parser *p, struct pattern *t)
 {
     const struct repeatable *s = &p->repeatable;
     for (t->n_results = 0; t->n_results < s->n_results; t->n_results++) {
-        const struct stmt *result = s->results[t->n_results];
+        struct stmt *result = s->results[t->n_results];
         struct pattern_result *learnt = &t->results[t->n_results];
         while (learnt->slot < s->n_slots && s->slots[learnt->slot].at.begin != result->begin + 1)
             learnt->slot++;
@@ -207,18 +209,18 @@ static void fill_word(struct parser *p, const struct slot *s, const struct filli
 static u32 fill_list(struct parser *p, const struct found *f, u32 from)
 {
     const struct slot *slots = f->like->slots;
-    u32 *handle = (u32 *)((char *)p->stmt + slots[from].offset), n = list_n(p->item, *handle), i = from;
+    u32 handle = (u32)field_get(p->stmt, slots[from].field), n = list_n(p->item, handle), i = from;
     bool same = true;
     p->n_scratch = 0;
     for (u32 word = 0; word < n; word++)
-        *VEC_PUSH(p->scratch, p->n_scratch, p->cap_scratch) = list_at(p->item, *handle)[word];
-    for (; i < f->like->n && slots[i].kind >= SLOT_ATOM && slots[i].offset == slots[from].offset; i++)
+        *VEC_PUSH(p->scratch, p->n_scratch, p->cap_scratch) = list_at(p->item, handle)[word];
+    for (; i < f->like->n && slots[i].kind >= SLOT_ATOM && slots[i].field == slots[from].field; i++)
         if (!f->fillings[i].same) {
             fill_word(p, &slots[i], &f->fillings[i]);
             same = false;
         }
     if (!same)
-        *handle = item_list(p->item, p->scratch, n);
+        *(u32 *)field_place(p->item, p->stmt, slots[from].field) = item_list(p->item, p->scratch, n);
     return i;
 }
 
@@ -226,15 +228,14 @@ static void fill(struct parser *p, const struct found *f)
 {
     for (u32 i = 0; i < f->like->n;) {
         const struct slot *s = &f->like->slots[i];
-        char *at = (char *)p->stmt + s->offset;
         if (s->kind >= SLOT_ATOM) {
             i = fill_list(p, f, i);
             continue;
         }
         if (s->kind == SLOT_NUMBER)
-            memcpy(at, &f->fillings[i].number, sizeof f->fillings[i].number);
+            memcpy(field_place(p->item, p->stmt, s->field), &f->fillings[i].number, sizeof f->fillings[i].number);
         else if (!f->fillings[i].same)
-            *(atom *)at = name_of(p, &f->fillings[i].name);
+            *(atom *)field_place(p->item, p->stmt, s->field) = name_of(p, &f->fillings[i].name);
         i++;
     }
 }

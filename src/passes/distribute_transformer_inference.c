@@ -230,7 +230,7 @@ static void use_cache(struct derivation *d, struct dist_task *t, const struct in
     if (!writes && !reads)
         return;
     t->operands = emit_one(out, d->cache);
-    t->effects = item_list(out, effect, 2);
+    dist_more(out, t)->effects = item_list(out, effect, 2);
 }
 
 static struct dist_task *emit_task(struct derivation *d, const struct inference_call *call)

@@ -279,11 +279,11 @@ static bool prove_flow(const struct proof *p, const struct dist_task *t, u32 i)
     const struct item *out = p->r->output;
     bool writes = !strcmp(p->tasks[i].layer, "attention.kv_cache"), reads = !strcmp(p->tasks[i].layer, "attention.core");
     bool last = i + 1 == p->n;
-    const u32 *effects = list_at(out, t->effects);
+    const u32 *effects = list_at(out, t->more->effects);
     if (!is_only(out, t->operands, i == 0 ? p->input : writes || reads ? p->cache : 0) || !is_only(out, t->results, last ? p->output : 0))
         return gate_refuse(p->r, out, &t->s, "it reads or makes other values than its place in the block has");
-    if (writes || reads ? list_n(out, t->effects) != 2 || effects[0] != (writes ? EFFECT_WRITE : EFFECT_READ) || effects[1] != REF_VALUE(p->cache)
-                        : t->effects != 0)
+    if (writes || reads ? list_n(out, t->more->effects) != 2 || effects[0] != (writes ? EFFECT_WRITE : EFFECT_READ) || effects[1] != REF_VALUE(p->cache)
+                        : t->more->effects != 0)
         return gate_refuse(p->r, out, &t->s, "its effects are not those on the cache");
     return !last || prove_boundary(p, (const struct dist_value *)item_value(out, p->output), p->output, DIST_ACTIVATION);
 }

@@ -27,7 +27,7 @@ static void preserve(struct pass_run *r, const struct stmt *s)
     const struct entity *e = stmt_entity(r->input, s);
     struct stmt *to = s->is_result ? item_add_result(out, s->entity) : item_add(out, s->entity);
     bool lineage = (e->flags & ENTITY_LINEAGE || s->lineage_kind) && !s->is_result;
-    memcpy(to, s, e->size);
+    stmt_copy(out, to, s);
     to->begin = NO_PLACE;
     to->written = 0;
     to->lineage_kind = lineage ? LINEAGE_PRESERVED : LINEAGE_NONE;

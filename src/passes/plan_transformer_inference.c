@@ -179,12 +179,12 @@ static enum effect use_of_workspace(const struct derivation *d, const struct dis
 static u32 effects_of(struct derivation *d, const struct dist_task *t)
 {
     const struct item *in = d->r->input;
-    u32 n = 0, more = list_n(in, t->effects), *words = ARENA_ARRAY(&d->r->output->arena, u32, more + 2);
+    u32 n = 0, more = list_n(in, t->more->effects), *words = ARENA_ARRAY(&d->r->output->arena, u32, more + 2);
     if (d->plan.memory->workspace) {
         words[n++] = use_of_workspace(d, t);
         words[n++] = REF_VALUE(d->workspace);
     }
-    memcpy(words + n, list_at(in, t->effects), more * sizeof *words);
+    memcpy(words + n, list_at(in, t->more->effects), more * sizeof *words);
     return n + more ? item_list(d->r->output, words, n + more) : 0;
 }
 

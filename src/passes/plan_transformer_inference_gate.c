@@ -180,8 +180,8 @@ static bool reads_weights(const struct proof *p, const struct dist_task *t)
 /* The workspace is written first and read last; what saves the cache only reads it; all else does both. */
 static bool prove_effects(const struct proof *p, u32 out, const struct dist_task *t)
 {
-    const u32 *have = list_at(p->out, out), *from = list_at(p->in, t->effects);
-    u32 n = list_n(p->in, t->effects), scratch = p->memory->workspace ? 2 : 0;
+    const u32 *have = list_at(p->out, out), *from = list_at(p->in, t->more->effects);
+    u32 n = list_n(p->in, t->more->effects), scratch = p->memory->workspace ? 2 : 0;
     bool reads = t != p->first && (t == p->last || is(p, t->operation, "transformer.kv_cache_write"));
     if (list_n(p->out, out) != n + scratch)
         return false;
@@ -234,7 +234,7 @@ static bool prove_task(struct proof *p, const struct portable_task *b)
     for (int i = 0; i < PORTABLE_WORK; i++)
         if (b->work[i] != (i < DIST_WORK ? t->work[i] : 0))
             return refuse(p, &b->s, "its work is not its source's");
-    if (b->phase != t->phase || portable_layer(p->out, b) != dist_layer(p->in, t) || !same_list(p, b->after, t->after) || !same_list(p, b->ranks, t->ranks) ||
+    if (b->phase != t->phase || portable_layer(p->out, b) != dist_layer(p->in, t) || !same_list(p, b->after, t->more->after) || !same_list(p, b->ranks, t->ranks) ||
         !same_group(p, b, t))
         return refuse(p, &b->s, "its phase, layer, order, groups or ranks are not its source's");
     if (!prove_values(p, b->operands, t->operands, reads_weights(p, t)) || !prove_values(p, b->results, t->results, false))

@@ -117,16 +117,16 @@ static void copy_field(struct derivation *d, const struct stmt *s, struct stmt *
             copy_field(d, s, to, g);
         break;
     case FIELD_LINEAGE: break;
-    case FIELD_QUANTITY: field_set(to, f, evaluate(d, s, value)); break;
-    case FIELD_TYPE: field_set(to, f, evaluate_type(d, s, (u32)value)); break;
-    case FIELD_DICT: field_set(to, f, copy_attr(d, s, (u32)value)); break;
-    case FIELD_ATTRIBUTES: field_set(to, f, copy_attributes(d, s, (u32)value)); break;
+    case FIELD_QUANTITY: field_set(d->r->output, to, f, evaluate(d, s, value)); break;
+    case FIELD_TYPE: field_set(d->r->output, to, f, evaluate_type(d, s, (u32)value)); break;
+    case FIELD_DICT: field_set(d->r->output, to, f, copy_attr(d, s, (u32)value)); break;
+    case FIELD_ATTRIBUTES: field_set(d->r->output, to, f, copy_attributes(d, s, (u32)value)); break;
     case FIELD_RESULTS: copy_results(d, (u32)value); /* fall through */
     case FIELD_SHARDING: case FIELD_AXES: case FIELD_AXIS_SIZES: case FIELD_RANKS: case FIELD_REFS: case FIELD_OPERANDS:
     case FIELD_EFFECTS: case FIELD_REQUIRE: case FIELD_IMPLEMENT: case FIELD_WORDS: case FIELD_INTEGERS:
-        field_set(to, f, value ? item_list(d->r->output, list_at(d->r->input, (u32)value), list_n(d->r->input, (u32)value)) : 0);
+        field_set(d->r->output, to, f, value ? item_list(d->r->output, list_at(d->r->input, (u32)value), list_n(d->r->input, (u32)value)) : 0);
         break;
-    default: field_set(to, f, value); break;
+    default: field_set(d->r->output, to, f, value); break;
     }
 }
 

@@ -139,7 +139,7 @@ static enum edit edit_number(struct item *it, struct stmt *s, const struct field
     case 3: value = 0; break;
     default: value = others(it, s, f);
     }
-    field_set(s, f, value);
+    field_set(it, s, f, value);
     return made(field_get(s, f) != before && !(integer && value > INT64_MAX && value != f->fallback));
 }
 
@@ -149,12 +149,12 @@ static enum edit edit_word(struct item *it, struct stmt *s, const struct field *
     bool value = f->kind == FIELD_VALUE_REF;
     VARIANTS("unknown", "another's", "dropped", "another name");
     switch (variant) {
-    case 0: field_set(s, f, fresh(it)); break;
-    case 1: field_set(s, f, others(it, s, f)); break;
-    case 2: field_set(s, f, f->presence == OPTIONAL ? f->fallback : before); break;
+    case 0: field_set(it, s, f, fresh(it)); break;
+    case 1: field_set(it, s, f, others(it, s, f)); break;
+    case 2: field_set(it, s, f, f->presence == OPTIONAL ? f->fallback : before); break;
     default:
         if (f->kind == FIELD_REF || value)
-            field_set(s, f, another_name(it, (atom)before, value) ? another_name(it, (atom)before, value) : before);
+            field_set(it, s, f, another_name(it, (atom)before, value) ? another_name(it, (atom)before, value) : before);
     }
     return made(field_get(s, f) != before);
 }
@@ -166,18 +166,18 @@ static enum edit edit_operation(struct item *it, struct stmt *s, const struct fi
     if (variant > COUNT(operations))
         return EDIT_END;
     *name = variant ? operations[variant - 1] : "another's";
-    field_set(s, f, variant ? intern_string(&it->ctx->names, operations[variant - 1]) : others(it, s, f));
+    field_set(it, s, f, variant ? intern_string(&it->ctx->names, operations[variant - 1]) : others(it, s, f));
     return made(field_get(s, f) != before);
 }
 
-static enum edit edit_enum(struct stmt *s, const struct field *f, u32 variant, const char **name)
+static enum edit edit_enum(struct item *it, struct stmt *s, const struct field *f, u32 variant, const char **name)
 {
     const struct enumeration *e = f->aux;
     u64 before = field_get(s, f);
     if (variant >= e->n)
         return EDIT_END;
     *name = "another word";
-    field_set(s, f, variant);
+    field_set(it, s, f, variant);
     return made(variant != before && *e->words[variant].text);
 }
 
@@ -224,9 +224,9 @@ static enum edit edit_type(struct item *it, struct stmt *s, const struct field *
         break;
     case 3: t.element = t.element == ELEMENT_F32 ? ELEMENT_F16 : ELEMENT_F32; break;
     case 4: t.rank--; break;
-    default: field_set(s, f, others(it, s, f)); return made(field_get(s, f) != before);
+    default: field_set(it, s, f, others(it, s, f)); return made(field_get(s, f) != before);
     }
-    field_set(s, f, type_intern(types, &t));
+    field_set(it, s, f, type_intern(types, &t));
     return made(field_get(s, f) != before);
 }
 
@@ -256,7 +256,7 @@ static enum edit edit_sharding(struct item *it, struct stmt *s, const struct fie
     struct sharding sharding;
     sharding_read(it, before, &sharding);
     if (variant == 4 || !rank) {
-        field_set(s, f, others(it, s, f));
+        field_set(it, s, f, others(it, s, f));
         return made(variant == 4 && field_get(s, f) != before);
     }
     sharding.rank = rank;
@@ -279,7 +279,7 @@ static enum edit edit_sharding(struct item *it, struct stmt *s, const struct fie
     u32 now = sharding_write(it, &sharding, rank);
     words_read(it, before, &was);
     words_read(it, now, &is);
-    field_set(s, f, now);
+    field_set(it, s, f, now);
     return made(was.n != is.n || memcmp(was.at, is.at, is.n * sizeof *is.at) != 0);
 }
 
@@ -356,7 +356,7 @@ static enum edit edit_list(struct item *it, struct stmt *s, const struct field *
         w.n = 0;
     }
     if (good)
-        field_set(s, f, w.n ? item_list(it, w.at, w.n) : f->kind == FIELD_OPERANDS ? item_list(it, NULL, 0) : 0);
+        field_set(it, s, f, w.n ? item_list(it, w.at, w.n) : f->kind == FIELD_OPERANDS ? item_list(it, NULL, 0) : 0);
     return made(good);
 }
 
@@ -370,7 +370,7 @@ static enum edit edit_inside(struct item *it, struct stmt *s, const struct field
     if (f->kind == FIELD_RANKS && !w.n && !variant) {
         u32 one[2] = { 0, 0 };
         *name = "one only";
-        field_set(s, f, item_list(it, one, 2));
+        field_set(it, s, f, item_list(it, one, 2));
         return EDIT_MADE;
     }
     u32 size = f->kind == FIELD_AXIS_SIZES ? 3 : f->kind == FIELD_REQUIRE ? 4 : 2;
@@ -393,7 +393,7 @@ static enum edit edit_inside(struct item *it, struct stmt *s, const struct field
         return EDIT_NONE;
     if (w.n == list_n(it, handle) && !memcmp(w.at, list_at(it, handle), w.n * sizeof *w.at))
         return EDIT_NONE;
-    field_set(s, f, item_list(it, w.at, w.n));
+    field_set(it, s, f, item_list(it, w.at, w.n));
     return EDIT_MADE;
 }
 
@@ -447,11 +447,11 @@ static enum edit edit_implement(struct item *it, struct stmt *s, const struct fi
     case 3: w.n = 0; break;
     default: {
         u64 before = field_get(s, f);
-        field_set(s, f, others(it, s, f));
+        field_set(it, s, f, others(it, s, f));
         return made(field_get(s, f) != before);
     }
     }
-    field_set(s, f, w.n ? item_list(it, w.at, w.n) : 0);
+    field_set(it, s, f, w.n ? item_list(it, w.at, w.n) : 0);
     return EDIT_MADE;
 }
 
@@ -474,7 +474,7 @@ static enum edit edit_attributes(struct item *it, struct stmt *s, const struct f
         w.at[i + 1] = attr_word(it, fresh(it));
     } else
         return EDIT_NONE;
-    field_set(s, f, w.n ? item_list(it, w.at, w.n) : 0);
+    field_set(it, s, f, w.n ? item_list(it, w.at, w.n) : 0);
     return EDIT_MADE;
 }
 
@@ -485,10 +485,10 @@ enum edit edit_field(struct item *it, struct stmt *s, const struct field *f, u32
     enum { LIST = 7 };
     switch ((enum field_kind)f->kind) {
     case FIELD_SYMBOL_NAME: case FIELD_VALUE_NAME: case FIELD_DOLLAR_NAME: return edit_name(it, s, variant, name);
-    case FIELD_ENUM: return edit_enum(s, f, variant, name);
+    case FIELD_ENUM: return edit_enum(it, s, f, variant, name);
     case FIELD_BOOL:
         *name = "turned";
-        field_set(s, f, !field_get(s, f));
+        field_set(it, s, f, !field_get(s, f));
         return variant ? EDIT_END : EDIT_MADE;
     case FIELD_WORD: case FIELD_STRING: case FIELD_REF: case FIELD_VALUE_REF: return edit_word(it, s, f, variant, name);
     case FIELD_INTEGER: case FIELD_QUANTITY: return edit_number(it, s, f, variant, name);

@@ -124,7 +124,8 @@ struct saved {
     u32 n_stmts, n_pool, last_list;
 };
 
-static struct saved save(const struct run *r, const struct item *it, const struct stmt *s)
+/* What S says apart is copied before it is changed from here on. */
+static struct saved save(const struct run *r, const struct item *it, struct stmt *s)
 {
     struct saved saved = { .n_stmts = it->n_stmts, .n_pool = it->n_pool, .last_list = it->last_list };
     u32 pins = 0, size = s ? stmt_entity(it, s)->size : 1;
@@ -144,8 +145,10 @@ static struct saved save(const struct run *r, const struct item *it, const struc
             saved.pins[pins++] = h->using[k];
     }
     memcpy(saved.stmts, it->stmts, it->n_stmts * sizeof *it->stmts);
-    if (s)
+    if (s) {
+        s->owns_more = false;
         memcpy(saved.copy, s, size);
+    }
     return saved;
 }
 

@@ -221,8 +221,8 @@ START_TEST(a_hundred_thousand_cycles_are_told_apart_in_one_walk)
         char first[32], second[32];
         snprintf(first, sizeof first, "a%u", i);
         snprintf(second, sizeof second, "b%u", i);
-        add_task(first)->after = item_list(program, (u32[]){ REF_SYMBOL(name(second)) }, 1);
-        add_task(second)->after = item_list(program, (u32[]){ REF_SYMBOL(name(first)) }, 1);
+        dist_more(program, add_task(first))->after = item_list(program, (u32[]){ REF_SYMBOL(name(second)) }, 1);
+        dist_more(program, add_task(second))->after = item_list(program, (u32[]){ REF_SYMBOL(name(first)) }, 1);
     }
     ck_assert_str_eq(verified(), "dist.dataflow.cycle");
     ck_assert_uint_eq(diags.errors, PAIRS);

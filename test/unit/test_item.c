@@ -1,6 +1,7 @@
 /* Items built by hand: names, lists, rank sets, files. */
 #include "ir/item.h"
 
+#include "dialects/dist/dist.h"
 #include "dialects/portable/portable.h"
 #include "dialects/registry.h"
 
@@ -81,6 +82,76 @@ START_TEST(new_statements_have_the_defaults_of_the_table)
     ck_assert_uint_eq(t->s.begin, NO_PLACE);
     ck_assert_uint_eq(b->align, 1);
     ck_assert_ptr_eq(stmt_entity(it, &t->s), &it->kind->entities[PORTABLE_TASK]);
+}
+END_TEST
+
+static struct item *program(const char *text)
+{
+    return item_new(&ctx, context_item_kind(&ctx, "dist.program", 12), name(text));
+}
+
+static struct dist_task *task(struct item *of)
+{
+    return (struct dist_task *)item_add(of, DIST_TASK);
+}
+
+static const struct field *clause(const char *text)
+{
+    const struct item_kind *kind = context_item_kind(&ctx, "dist.program", 12);
+    return field_find(kind->entities[DIST_TASK].fields, text, strlen(text));
+}
+
+/* So that a million tasks fit in 88 MB. */
+START_TEST(what_few_tasks_say_takes_no_room_in_all)
+{
+    ck_assert_uint_le(sizeof(struct dist_task), 88);
+    struct item *d = program("d");
+    struct dist_task *first = task(d), *second = task(d);
+    ck_assert_ptr_eq(first->more, second->more);
+    ck_assert_uint_eq(first->more->source, UINT64_MAX);
+    ck_assert_uint_eq(first->more->after, 0);
+    field_set(d, &first->s, clause("source"), UINT64_MAX);
+    ck_assert_ptr_eq(first->more, second->more);
+    item_free(d);
+}
+END_TEST
+
+START_TEST(what_one_task_says_no_other_says)
+{
+    struct item *d = program("d");
+    struct dist_task *first = task(d), *second = task(d);
+    dist_more(d, first)->note = 5;
+    field_set(d, &first->s, clause("source"), 3);
+    ck_assert_uint_eq(first->more->note, 5);
+    ck_assert_uint_eq(field_get(&first->s, clause("source")), 3);
+    ck_assert_uint_eq(second->more->note, 0);
+    ck_assert_uint_eq(task(d)->more->source, UINT64_MAX);
+
+    struct dist_task *copy = (struct dist_task *)item_add_copy(d, &first->s, sizeof *first);
+    ck_assert_uint_eq(copy->more->source, 3);
+    field_set(d, &copy->s, clause("source"), 4);
+    ck_assert_uint_eq(copy->more->source, 4);
+    ck_assert_uint_eq(copy->more->note, 5);
+    ck_assert_uint_eq(first->more->source, 3);
+    item_free(d);
+}
+END_TEST
+
+START_TEST(a_copy_in_another_item_outlives_what_it_is_of)
+{
+    struct item *d = program("d"), *e = program("e");
+    struct dist_task *says = task(d), *silent = task(d), *one = task(e), *two = task(e);
+    dist_more(d, says)->after = 7;
+    stmt_copy(e, &one->s, &says->s);
+    stmt_copy(e, &two->s, &silent->s);
+    item_free(d);
+    ck_assert_uint_eq(one->more->after, 7);
+    ck_assert_uint_eq(two->more->after, 0);
+    ck_assert_ptr_eq(two->more, task(e)->more);
+    dist_more(e, two)->after = 8;
+    ck_assert_uint_eq(one->more->after, 7);
+    ck_assert_uint_eq(task(e)->more->after, 0);
+    item_free(e);
 }
 END_TEST
 
@@ -174,6 +245,9 @@ Suite *item_suite(void)
     tcase_add_test(c, names_of_each_sigil_are_apart);
     tcase_add_test(c, many_names_are_found);
     tcase_add_test(c, new_statements_have_the_defaults_of_the_table);
+    tcase_add_test(c, what_few_tasks_say_takes_no_room_in_all);
+    tcase_add_test(c, what_one_task_says_no_other_says);
+    tcase_add_test(c, a_copy_in_another_item_outlives_what_it_is_of);
     tcase_add_test(c, lists_keep_their_elements);
     tcase_add_test(c, a_list_like_the_last_is_stored_once);
     tcase_add_test(c, rank_sets_contain_their_ranges);

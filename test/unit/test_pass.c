@@ -76,7 +76,7 @@ static void change_field(struct pass_run *r)
     } else {
         u64 before = field_get(s, f), after = changed(r->output, f, before);
         place.done = before != after;
-        field_set(s, f, after);
+        field_set(r->output, s, f, after);
     }
 }
 

@@ -63,17 +63,27 @@ struct dist_value {
 
 enum dist_work { DIST_OPERATIONS, DIST_READ, DIST_WRITE, DIST_MESSAGE, DIST_WORK };
 
+struct dist_more {
+    atom channel;
+    u32 after, effects, attributes, note;
+    u64 root, source, destination;      /* UINT64_MAX: none */
+};
+
 struct dist_task {
     struct stmt s;
     u8 body, phase, reduction;
     atom operation;
     u32 operands, results;
     u32 over, ranks;
-    atom channel, layer;
-    u32 after, effects, attributes, note;
-    u64 root, source, destination;      /* UINT64_MAX: none */
+    atom layer;
+    const struct dist_more *more;       /* what few tasks say; to write it: dist_more */
     qty work[DIST_WORK];
 };
+
+static inline struct dist_more *dist_more(struct item *it, struct dist_task *t)
+{
+    return stmt_more(it, &t->s);
+}
 
 struct dist_output {
     struct stmt s;

@@ -31,8 +31,8 @@ static bool stands_before(const u32 *at, u32 i)
 
 void dist_effects_check(struct dist_checker *c, const struct dist_task *t)
 {
-    const u32 *at = list_at(c->it, t->effects);
-    for (u32 i = 0; i + 1 < list_n(c->it, t->effects); i += 2) {
+    const u32 *at = list_at(c->it, t->more->effects);
+    for (u32 i = 0; i + 1 < list_n(c->it, t->more->effects); i += 2) {
         const char *kind = effect_enum.words[at[i]].text;
         atom name = ref_atom(at[i + 1]);
         bool value = ref_is_value(at[i + 1]);

@@ -57,8 +57,8 @@ static bool reads(u32 effect)
 /* What an effect reads must exist by then, too. */
 static void read_effects(struct dist_checker *c, const struct dist_task *t, u32 index)
 {
-    const u32 *at = list_at(c->it, t->effects);
-    for (u32 i = 0; i + 1 < list_n(c->it, t->effects); i += 2) {
+    const u32 *at = list_at(c->it, t->more->effects);
+    for (u32 i = 0; i + 1 < list_n(c->it, t->more->effects); i += 2) {
         const struct dist_value *value =
             reads(at[i]) && ref_is_value(at[i + 1]) ? dist_value_named(c, ref_atom(at[i + 1])) : NULL;
         if (value && value->s.is_result && !dist_place_of(&c->values, value->s.name)->at)
@@ -111,8 +111,8 @@ static u32 task_named(struct dist_checker *c, atom name)
 
 static void wait_for(struct dist_checker *c, const struct dist_task *t, u32 index)
 {
-    const u32 *at = list_at(c->it, t->after);
-    for (u32 i = 0; i < list_n(c->it, t->after); i++) {
+    const u32 *at = list_at(c->it, t->more->after);
+    for (u32 i = 0; i < list_n(c->it, t->more->after); i++) {
         atom name = ref_atom(at[i]);
         if (ref_is_value(at[i]) || (index && c->it->stmts[index - 1]->name == name))
             continue;
@@ -125,9 +125,9 @@ void dist_flow_task(struct dist_checker *c, const struct dist_task *t, u32 index
 {
     const u32 *results = list_at(c->it, t->results);
     read_operands(c, t, index);
-    if (t->effects)
+    if (t->more->effects)
         read_effects(c, t, index);
-    if (t->after)
+    if (t->more->after)
         wait_for(c, t, index);
     for (u32 i = 0; i < list_n(c->it, t->results); i++)
         if (item_value(c->it, results[i]))
@@ -151,11 +151,11 @@ static void add_edges(struct dist_checker *c, struct order *o, u32 index)
     for (u32 i = 0; i < list_n(c->it, t->operands); i++)
         if ((to = awaited(c, REF_VALUE(list_at(c->it, t->operands)[i]))) != 0)
             order_add(o, to - 1, index);
-    for (u32 i = 0; i < list_n(c->it, t->after); i++)
-        if ((to = awaited(c, list_at(c->it, t->after)[i])) != 0 && to != index + 1)
+    for (u32 i = 0; i < list_n(c->it, t->more->after); i++)
+        if ((to = awaited(c, list_at(c->it, t->more->after)[i])) != 0 && to != index + 1)
             order_add(o, to - 1, index);
-    for (u32 i = 0; i + 1 < list_n(c->it, t->effects); i += 2)
-        if (reads(list_at(c->it, t->effects)[i]) && (to = awaited(c, list_at(c->it, t->effects)[i + 1])) != 0)
+    for (u32 i = 0; i + 1 < list_n(c->it, t->more->effects); i += 2)
+        if (reads(list_at(c->it, t->more->effects)[i]) && (to = awaited(c, list_at(c->it, t->more->effects)[i + 1])) != 0)
             order_add(o, to - 1, index);
 }
 

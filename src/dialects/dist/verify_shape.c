@@ -78,7 +78,7 @@ static bool bad_clause(struct dist_checker *c, const struct dist_task *t, const 
 
 static bool read_permutation(struct dist_checker *c, const struct dist_task *t, struct dist_shape *x)
 {
-    u32 handle = item_attribute(c->it, t->attributes, c->permutation_word), seen = 0;
+    u32 handle = item_attribute(c->it, t->more->attributes, c->permutation_word), seen = 0;
     struct attr a = handle ? attr_get(c->it, handle) : (struct attr){ 0 };
     bool good = a.kind == ATTR_LIST && a.n == x->rank;
     for (u32 i = 0; good && i < a.n; i++) {
@@ -94,7 +94,7 @@ static bool read_clauses(struct dist_checker *c, const struct dist_task *t, stru
         return read_permutation(c, t, x);
     if (x->op->shape != SHAPE_SPLIT && x->op->shape != SHAPE_CONCAT)
         return true;
-    return read_index(c, item_attribute(c->it, t->attributes, c->axis_word), x->rank, &x->axis) ||
+    return read_index(c, item_attribute(c->it, t->more->attributes, c->axis_word), x->rank, &x->axis) ||
            bad_clause(c, t, x, "axis", "one");
 }
 

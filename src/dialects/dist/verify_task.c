@@ -47,10 +47,11 @@ static const struct {
 
 static u32 parts_of(const struct dist_task *t)
 {
+    const struct dist_more *m = t->more;
     return (t->operation ? PART_OPERATION : 0) | (t->operands ? PART_OPERANDS : 0) | (t->results ? PART_RESULTS : 0) |
-           (t->over ? PART_OVER : 0) | (t->reduction ? PART_REDUCTION : 0) | (t->root != UINT64_MAX ? PART_ROOT : 0) |
-           (t->source != UINT64_MAX ? PART_SOURCE : 0) | (t->destination != UINT64_MAX ? PART_DESTINATION : 0) |
-           (t->channel ? PART_CHANNEL : 0) |
+           (t->over ? PART_OVER : 0) | (t->reduction ? PART_REDUCTION : 0) | (m->root != UINT64_MAX ? PART_ROOT : 0) |
+           (m->source != UINT64_MAX ? PART_SOURCE : 0) | (m->destination != UINT64_MAX ? PART_DESTINATION : 0) |
+           (m->channel ? PART_CHANNEL : 0) |
            (t->work[DIST_OPERATIONS] || t->work[DIST_READ] || t->work[DIST_WRITE] ? PART_WORK : 0) |
            (t->work[DIST_MESSAGE] ? PART_MESSAGE : 0);
 }
@@ -196,10 +197,10 @@ static void check_groups(struct dist_checker *c, const struct dist_task *t, u64 
 static void check_root(struct dist_checker *c, const struct dist_task *t, u64 over)
 {
     u64 size = dist_axes_size(c, over);
-    if (t->root == UINT64_MAX || t->root < size)
+    if (t->more->root == UINT64_MAX || t->more->root < size)
         return;
     verify_error(c->v, &t->s, "root", NULL, "dist.collective.root",
-                 "position %" PRIu64 " is not in a group of %" PRIu64 " ranks", t->root, size);
+                 "position %" PRIu64 " is not in a group of %" PRIu64 " ranks", t->more->root, size);
     verify_note_legal(c->v, "a root is a position in its group over %s, from 0 to %" PRIu64, dist_axes_text(c, over),
                       size - 1);
 }
@@ -226,14 +227,14 @@ static u64 count_ranks(const struct dist_checker *c, u32 handle)
 
 static void check_transfer(struct dist_checker *c, const struct dist_task *t)
 {
-    if (t->source == UINT64_MAX || t->destination == UINT64_MAX)
+    u64 source = t->more->source, destination = t->more->destination;
+    if (source == UINT64_MAX || destination == UINT64_MAX)
         return;
-    if (t->source == t->destination)
-        verify_error(c->v, &t->s, "destination", NULL, "dist.transfer.self", "rank %" PRIu64 " can't send to itself",
-                     t->source);
-    if (!c->mesh || !t->ranks || t->source == t->destination)
+    if (source == destination)
+        verify_error(c->v, &t->s, "destination", NULL, "dist.transfer.self", "rank %" PRIu64 " can't send to itself", source);
+    if (!c->mesh || !t->ranks || source == destination)
         return;
-    u64 low = t->source < t->destination ? t->source : t->destination, high = t->source ^ t->destination ^ low;
+    u64 low = source < destination ? source : destination, high = source ^ destination ^ low;
     if (count_ranks(c, t->ranks) == 2 && rank_set_has(&c->sets, rank_set_of(&c->sets, t->ranks), (u32)low) &&
         rank_set_has(&c->sets, rank_set_of(&c->sets, t->ranks), (u32)high))
         return;
@@ -272,10 +273,10 @@ static void check_holders(struct dist_checker *c, const struct dist_task *t, u32
 static void check_owners(struct dist_checker *c, const struct dist_task *t, enum dist_form form)
 {
     if (form == DIST_FORM_TRANSFER) {
-        if (t->source >= c->size || t->destination >= c->size)
+        if (t->more->source >= c->size || t->more->destination >= c->size)
             return;
-        check_holders(c, t, t->operands, true, rank_set_one(&c->sets, (u32)t->source));
-        check_holders(c, t, t->results, false, rank_set_one(&c->sets, (u32)t->destination));
+        check_holders(c, t, t->operands, true, rank_set_one(&c->sets, (u32)t->more->source));
+        check_holders(c, t, t->results, false, rank_set_one(&c->sets, (u32)t->more->destination));
         return;
     }
     if (form == DIST_FORM_RESHARD || form == DIST_FORM_CONTROL)
@@ -293,13 +294,13 @@ void dist_task_check(struct dist_checker *c, const struct dist_task *t)
     enum dist_form form = dist_form_of(c, t);
     if (known && form != DIST_FORMS)
         check_parts(c, t, form);
-    if (t->effects)
+    if (t->more->effects)
         dist_effects_check(c, t);
     bool ends = form == DIST_FORM_TRANSFER && c->mesh;
-    if (ends && t->source != UINT64_MAX)
-        ranks = check_end(c, t, "source", t->source) && ranks;
-    if (ends && t->destination != UINT64_MAX)
-        ranks = check_end(c, t, "destination", t->destination) && ranks;
+    if (ends && t->more->source != UINT64_MAX)
+        ranks = check_end(c, t, "source", t->more->source) && ranks;
+    if (ends && t->more->destination != UINT64_MAX)
+        ranks = check_end(c, t, "destination", t->more->destination) && ranks;
     if (form == DIST_FORM_TRANSFER && ranks)
         check_transfer(c, t);
     if (!c->mesh || form == DIST_FORMS)
