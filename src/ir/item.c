@@ -200,30 +200,46 @@ struct stmt *item_add_result(struct item *it, u32 entity)
     return s;
 }
 
-/* ---- Names: open addressing by atom; atoms of new names are consecutive, so neighbours stay neighbours. ---- */
+/* ---- Names: atoms of new names are consecutive, so mostly each has its own slot; else open addressing ---- */
+
+static bool is_dense(const struct symtab *t)
+{
+    return t->last - t->first <= t->mask;
+}
 
 static struct stmt **symtab_slot(const struct symtab *t, atom name)
 {
     u32 i = name & t->mask;
-    while (t->slots[i] && t->slots[i]->name != name)
+    while (!is_dense(t) && t->slots[i] && t->slots[i]->name != name)
         i = (i + 1) & t->mask;
     return &t->slots[i];
 }
 
+/* A dense table's names are told by their slots: the statements lie far apart in memory. */
 static void symtab_grow(struct symtab *t)
 {
-    struct symtab bigger = { .n = t->n, .mask = t->slots ? t->mask * 2 + 1 : 15 };
+    struct symtab bigger = { .n = t->n, .mask = t->slots ? t->mask * 2 + 1 : 15, .first = t->first, .last = t->last };
     bigger.slots = block_grow(NULL, 0, (bigger.mask + (size_t)1) * sizeof *bigger.slots);
     for (u32 i = 0; t->slots && i <= t->mask; i++)
         if (t->slots[i])
-            *symtab_slot(&bigger, t->slots[i]->name) = t->slots[i];
+            *symtab_slot(&bigger, is_dense(t) ? t->first + ((i - t->first) & t->mask) : t->slots[i]->name) = t->slots[i];
     symtab_free(t);
     *t = bigger;
 }
 
+/* Makes room for NAME. */
+static void symtab_widen(struct symtab *t, atom name)
+{
+    atom first = t->n && t->first < name ? t->first : name, last = t->n && t->last > name ? t->last : name;
+    while (!t->slots || (t->n > t->mask / 2 && last - first > t->mask))
+        symtab_grow(t);
+    t->first = first;
+    t->last = last;
+}
+
 static struct stmt *symtab_find(const struct symtab *t, atom name)
 {
-    return t->slots ? *symtab_slot(t, name) : NULL;
+    return t->slots && name >= t->first && name <= t->last ? *symtab_slot(t, name) : NULL;
 }
 
 static struct symtab *table_of(struct item *it, const struct stmt *s)
@@ -235,8 +251,7 @@ static struct symtab *table_of(struct item *it, const struct stmt *s)
 struct stmt *item_declare(struct item *it, struct stmt *s)
 {
     struct symtab *t = table_of(it, s);
-    if (!t->slots || t->n > t->mask / 2)
-        symtab_grow(t);
+    symtab_widen(t, s->name);
     struct stmt **slot = symtab_slot(t, s->name);
     if (*slot)
         return *slot;

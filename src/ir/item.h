@@ -63,9 +63,11 @@ struct header {
     u32 begin;
 };
 
+/* By name, an atom. While all names lie within as many atoms as there are slots, each has one of its own. */
 struct symtab {
     struct stmt **slots;
     u32 n, mask;
+    atom first, last;
 };
 
 struct item {

@@ -73,6 +73,36 @@ START_TEST(many_names_are_found)
 }
 END_TEST
 
+/* In every order and distance; atoms need not be of strings here. */
+START_TEST(names_are_found_however_far_apart)
+{
+    enum { N = 3000 };
+    static const struct { u32 step, modulo, far; } orders[] = {
+        { 1, N, 0 }, { N - 1, N, 0 }, { 7, N, 0 }, { 3, 1 << 20, 0 }, { 1 << 12, 1 << 24, 0 }, { 2654435761, 0, 0 },
+        { 1, N, 1000 }, { 1, N, 1024 }, { 1, N, 2048 }, { 3, 1 << 20, 1500 },
+    };
+    for (u32 o = 0; o < COUNT(orders); o++) {
+        struct item *each = plan("q");
+        struct stmt *all[N + 1];
+        for (u32 i = 0; i <= N; i++) {
+            u32 at = i * orders[o].step;
+            all[i] = item_add(each, PORTABLE_TASK);
+            all[i]->name = 5 + (orders[o].modulo ? at % orders[o].modulo : at);
+            if (i == N || (orders[o].far && i == orders[o].far))
+                all[i]->name = UINT32_MAX - i;      /* far from all others */
+            ck_assert_ptr_null(item_symbol(each, all[i]->name));
+            ck_assert_ptr_null(item_declare(each, all[i]));
+            ck_assert_ptr_eq(item_declare(each, all[i / 2]), all[i / 2]);
+        }
+        for (u32 i = 0; i <= N; i++)
+            ck_assert_ptr_eq(item_symbol(each, all[i]->name), all[i]);
+        ck_assert_ptr_null(item_symbol(each, 1));
+        ck_assert_ptr_null(item_symbol(each, UINT32_MAX - N - 1));
+        item_free(each);
+    }
+}
+END_TEST
+
 START_TEST(new_statements_have_the_defaults_of_the_table)
 {
     struct portable_task *t = (struct portable_task *)add(PORTABLE_TASK, "t");
@@ -244,6 +274,7 @@ Suite *item_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, names_of_each_sigil_are_apart);
     tcase_add_test(c, many_names_are_found);
+    tcase_add_test(c, names_are_found_however_far_apart);
     tcase_add_test(c, new_statements_have_the_defaults_of_the_table);
     tcase_add_test(c, what_few_tasks_say_takes_no_room_in_all);
     tcase_add_test(c, what_one_task_says_no_other_says);
