@@ -3,6 +3,8 @@
 #include "parser/build.h"
 #include "parser/locate.h"
 
+enum { TEXT_OF_A_NAME = 256 };     /* bytes of a text to a name in it, at the most likely */
+
 int bp_parse(struct parser *p);
 
 bool parse_module(struct module *m, struct context *ctx, const struct source *src)
@@ -19,6 +21,7 @@ bool parse_module(struct module *m, struct context *ctx, const struct source *sr
     p->repeats = repeats_new(&ctx->arena);
     p->words = ARENA_ARRAY(&ctx->arena, struct word_cache, p->n_known);
     lexer_init(&p->lexer, ctx, src, m, p->keyword, p->keyword_layers);
+    interner_expect(&ctx->names, src->size / TEXT_OF_A_NAME);
     bp_parse(p);
     repeats_free(p->repeats);
     if (p->item)

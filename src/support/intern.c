@@ -109,13 +109,12 @@ static u32 slot_of(const struct interner *t, atom a, u32 hash)
 }
 
 /* Atoms come in the order of their making, slots in none: they are fetched ahead. */
-static void rehash(struct interner *t)
+static void rehash(struct interner *t, u32 mask)
 {
     enum { AHEAD = 16 };
-    size_t old = t->mask + (size_t)1;
-    block_free(t->slots, old * sizeof *t->slots);
-    t->mask = (u32)(old * 2 - 1);
-    t->slots = block_grow(NULL, 0, old * 2 * sizeof *t->slots);
+    block_free(t->slots, (t->mask + (size_t)1) * sizeof *t->slots);
+    t->mask = mask;
+    t->slots = block_grow(NULL, 0, (mask + (size_t)1) * sizeof *t->slots);
     for (u32 a = 1; a < t->n; a++) {
         u32 hash = t->atoms[a].hash, i = hash & t->mask;
         if (a + AHEAD < t->n)
@@ -135,8 +134,17 @@ static atom add(struct interner *t, u32 *slot, struct interned new, bool copy)
     *VEC_PUSH(t->atoms, t->n, t->cap) = new;
     *slot = slot_of(t, a, new.hash);
     if (t->n > (t->mask >> 1))
-        rehash(t);
+        rehash(t, t->mask * 2 + 1);
     return a;
+}
+
+void interner_expect(struct interner *t, u32 n)
+{
+    u32 mask = t->mask;
+    while (n > (mask >> 1))
+        mask = mask * 2 + 1;
+    if (mask > t->mask)
+        rehash(t, mask);
 }
 
 struct interned intern_ahead(const struct interner *t, const char *text, size_t length, u32 form)

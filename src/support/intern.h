@@ -34,6 +34,9 @@ struct interner {
 void interner_init(struct interner *t, struct arena *arena);
 void interner_free(struct interner *t);
 
+/* Makes room for N strings in all, so that the table need not grow to it step by step. */
+void interner_expect(struct interner *t, u32 n);
+
 /* The atom of a string; a new string is copied into the arena. LENGTH 0 gives an atom too (not 0). */
 atom intern(struct interner *t, const char *text, size_t length);
 

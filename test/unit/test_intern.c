@@ -77,6 +77,23 @@ START_TEST(atoms_stay_when_the_table_grows)
 }
 END_TEST
 
+START_TEST(room_that_is_made_ahead_changes_no_atom)
+{
+    char text[16];
+    atom first = intern_string(&names, "first");
+    interner_expect(&names, 1);
+    interner_expect(&names, 5000);
+    u32 *slots = names.slots;
+    for (u32 i = 0; i < 4990; i++) {
+        int n = snprintf(text, sizeof text, "name%u", i);
+        ck_assert_uint_eq(intern(&names, text, (size_t)n), first + i + 1);
+    }
+    ck_assert_ptr_eq(names.slots, slots);
+    ck_assert_uint_eq(intern_find(&names, "first", 5), first);
+    ck_assert_uint_eq(intern_find(&names, "name77", 6), first + 78);
+}
+END_TEST
+
 Suite *intern_suite(void);
 
 Suite *intern_suite(void)
@@ -89,6 +106,7 @@ Suite *intern_suite(void)
     tcase_add_test(c, finding_adds_nothing);
     tcase_add_test(c, borrowed_text_is_not_copied);
     tcase_add_test(c, atoms_stay_when_the_table_grows);
+    tcase_add_test(c, room_that_is_made_ahead_changes_no_atom);
     suite_add_tcase(s, c);
     return s;
 }
