@@ -82,8 +82,8 @@ static void read_ends(struct closure *x, struct step *step)
     const struct portable_task *t = (const struct portable_task *)s;
     if (!t || t->body != PORTABLE_TRANSFER || step->source < UINT32_MAX)
         return;
-    step->source = t->source;
-    step->destination = t->destination;
+    step->source = t->more->source;
+    step->destination = t->more->destination;
 }
 
 static u32 end_set(struct closure *x, const struct step *step, u64 rank)
@@ -110,7 +110,7 @@ static void write_step(struct closure *x, u32 i)
     for (u32 k = 0; k < list_n(x->it, step->results); k++)
         write_buffer(x, i, set, list_at(x->it, step->results)[k]);
     if (x->it->kind->layer == LAYER_PORTABLE)
-        effects = ((const struct portable_task *)step->s)->effects;
+        effects = ((const struct portable_task *)step->s)->more->effects;
     for (u32 k = 0; k + 1 < list_n(x->it, effects); k += 2) {
         u32 kind = list_at(x->it, effects)[k], ref = list_at(x->it, effects)[k + 1];
         if (ref_is_value(ref) && (kind == EFFECT_WRITE || kind == EFFECT_UPDATE || kind == EFFECT_ALLOCATE))

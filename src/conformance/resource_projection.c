@@ -133,8 +133,8 @@ static bool check_task(struct portable_run *r, const struct portable_task *t)
         if (status != EXPR_OK)
             return overflows(r->check, &t->s, status);
     }
-    for (u32 i = 0; i + 3 < list_n(r->it, t->require); i += 4)
-        good = check_requirement(r, t, list_at(r->it, t->require) + i) && good;
+    for (u32 i = 0; i + 3 < list_n(r->it, t->more->require); i += 4)
+        good = check_requirement(r, t, list_at(r->it, t->more->require) + i) && good;
     r->tasks++;
     return good;
 }

@@ -64,7 +64,7 @@ static u32 effects_of(const struct schedule *x, u32 step)
     const struct stmt *s = x->view.steps[step].s;
     switch (layer_of(x)) {
     case LAYER_DIST: return ((const struct dist_task *)s)->more->effects;
-    case LAYER_PORTABLE: return ((const struct portable_task *)s)->effects;
+    case LAYER_PORTABLE: return ((const struct portable_task *)s)->more->effects;
     default: return 0;
     }
 }

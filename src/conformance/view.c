@@ -29,7 +29,7 @@ static struct step read_portable(const struct item *it, const struct portable_ta
     static const enum step_kind kinds[] = { [PORTABLE_COMPUTE] = STEP_COMPUTE, [PORTABLE_COLLECTIVE] = STEP_COLLECTIVE,
                                             [PORTABLE_TRANSFER] = STEP_TRANSFER, [PORTABLE_BARRIER] = STEP_ORDER, [PORTABLE_HOST] = STEP_HOST };
     return (struct step){ &t->s, kinds[t->body], portable_phase_enum.words[t->phase].text, t->operation, portable_layer(it, t), t->operands, t->results,
-                          t->ranks, t->after, t->over, t->source, t->destination, t->work };
+                          t->ranks, t->more->after, t->over, t->more->source, t->more->destination, t->work };
 }
 
 static struct step read_concrete(const struct concrete_command *c)
@@ -37,7 +37,7 @@ static struct step read_concrete(const struct concrete_command *c)
     static const enum step_kind kinds[] = { [CONCRETE_LAUNCH] = STEP_COMPUTE, [CONCRETE_COLLECTIVE] = STEP_COLLECTIVE,
                                             [CONCRETE_TRANSFER] = STEP_TRANSFER, [CONCRETE_BARRIER] = STEP_ORDER, [CONCRETE_SIGNAL] = STEP_ORDER,
                                             [CONCRETE_WAIT] = STEP_ORDER, [CONCRETE_HOST_CALL] = STEP_HOST };
-    return (struct step){ &c->s, kinds[c->body], NULL, c->operation, 0, c->operands, c->results, c->on, c->after, c->over, UINT64_MAX, UINT64_MAX, NULL };
+    return (struct step){ &c->s, kinds[c->body], NULL, c->operation, 0, c->operands, c->results, c->on, c->more->after, c->over, UINT64_MAX, UINT64_MAX, NULL };
 }
 
 static struct step read_step(const struct item *it, const struct stmt *s)
@@ -150,12 +150,12 @@ static void visit_tokens(const struct view *v, struct visitor *to)
     u32 names = v->it->ctx->names.n, *signaller = ARENA_ARRAY(v->arena, u32, names);
     memset(signaller, 0, names * sizeof *signaller);
     for (u32 i = 0; i < v->n; i++) {
-        u32 tokens = ((const struct concrete_command *)v->steps[i].s)->signal;
+        u32 tokens = ((const struct concrete_command *)v->steps[i].s)->more->signal;
         for (u32 k = 0; k < list_n(v->it, tokens); k++)
             signaller[ref_atom(list_at(v->it, tokens)[k])] = i + 1;
     }
     for (u32 i = 0; i < v->n; i++) {
-        u32 tokens = ((const struct concrete_command *)v->steps[i].s)->wait;
+        u32 tokens = ((const struct concrete_command *)v->steps[i].s)->more->wait;
         for (u32 k = 0; k < list_n(v->it, tokens); k++) {
             u32 before = signaller[ref_atom(list_at(v->it, tokens)[k])];
             if (before)

@@ -14,7 +14,7 @@ struct reach {
 /* Where a task reads (SOURCE), or writes. */
 static u32 side(struct reach *x, const struct portable_task *t, bool source)
 {
-    return t->body == PORTABLE_TRANSFER ? rank_set_one(&x->sets, (u32)(source ? t->source : t->destination)) : rank_set_of(&x->sets, t->ranks);
+    return t->body == PORTABLE_TRANSFER ? rank_set_one(&x->sets, (u32)(source ? t->more->source : t->more->destination)) : rank_set_of(&x->sets, t->ranks);
 }
 
 static bool check_operand(struct reach *x, const struct portable_task *t, atom name)

@@ -45,10 +45,11 @@ static bool count_ranks(struct binding_run *b)
         for (u32 k = 1; k < list_n(in, t->ranks); k += 2)
             if (list_at(in, t->ranks)[k] >= b->ranks)
                 b->ranks = (u64)list_at(in, t->ranks)[k] + 1;
-        if (t->body == PORTABLE_TRANSFER && t->source != UINT64_MAX && t->source >= b->ranks)
-            b->ranks = t->source + 1;
-        if (t->body == PORTABLE_TRANSFER && t->destination != UINT64_MAX && t->destination >= b->ranks)
-            b->ranks = t->destination + 1;
+        u64 source = t->more->source, destination = t->more->destination;
+        if (t->body == PORTABLE_TRANSFER && source != UINT64_MAX && source >= b->ranks)
+            b->ranks = source + 1;
+        if (t->body == PORTABLE_TRANSFER && destination != UINT64_MAX && destination >= b->ranks)
+            b->ranks = destination + 1;
     }
     return true;
 }
@@ -145,9 +146,9 @@ static void mark_made(struct binding_run *b)
             continue;
         for (u32 k = 0; k < list_n(in, t->results); k++)
             b->made[list_at(in, t->results)[k]] = 1;
-        for (u32 k = 0; k + 1 < list_n(in, t->effects); k += 2)
-            if (access_of_effect(list_at(in, t->effects)[k]) & ACCESS_WRITE)
-                b->made[ref_atom(list_at(in, t->effects)[k + 1])] = 1;
+        for (u32 k = 0; k + 1 < list_n(in, t->more->effects); k += 2)
+            if (access_of_effect(list_at(in, t->more->effects)[k]) & ACCESS_WRITE)
+                b->made[ref_atom(list_at(in, t->more->effects)[k + 1])] = 1;
     }
 }
 
@@ -268,8 +269,19 @@ static u32 copy_attributes(struct binding_run *b, u32 handle)
 /* A transfer runs where it starts and where it ends: on all, where there are no others. */
 static u32 endpoints(struct binding_run *b, const struct portable_task *t)
 {
-    u32 low = (u32)(t->source < t->destination ? t->source : t->destination), high = (u32)(t->source + t->destination - low);
+    u32 source = (u32)t->more->source, destination = (u32)t->more->destination;
+    u32 low = source < destination ? source : destination, high = source ^ destination ^ low;
     return b->ranks == 2 ? 0 : item_list(b->r->output, (u32[]){ low, low, high, high }, 4);
+}
+
+static void copy_more(struct binding_run *b, struct concrete_command *c, const struct portable_more *from)
+{
+    if (!from->after && !from->effects && !from->attributes)
+        return;
+    struct concrete_more *to = concrete_more(b->r->output, c);
+    to->after = copy_list(b, from->after);
+    to->effects = copy_list(b, from->effects);
+    to->attributes = copy_attributes(b, from->attributes);
 }
 
 static struct concrete_command *emit_command(struct binding_run *b, const struct portable_task *t)
@@ -283,9 +295,7 @@ static struct concrete_command *emit_command(struct binding_run *b, const struct
     c->results = copy_list(b, t->results);
     c->over = copy_list(b, t->over);
     c->on = t->body == PORTABLE_TRANSFER ? endpoints(b, t) : copy_list(b, t->ranks);
-    c->after = copy_list(b, t->after);
-    c->effects = copy_list(b, t->effects);
-    c->attributes = copy_attributes(b, t->attributes);
+    copy_more(b, c, t->more);
     emit_from(out, &c->s, REF_SYMBOL(t->s.name));
     item_declare(out, &c->s);
     return c;
@@ -296,8 +306,8 @@ static void emit_route(struct binding_run *b, const struct portable_task *t)
 {
     struct concrete_route *route = (struct concrete_route *)item_add(b->r->output, CONCRETE_ROUTE);
     route->command = t->s.name;
-    route->source = device_name(b, t->source);
-    route->destination = device_name(b, t->destination);
+    route->source = device_name(b, t->more->source);
+    route->destination = device_name(b, t->more->destination);
     route->channel = emit_atom(b->r, "reference-link");
 }
 
@@ -314,16 +324,16 @@ static bool has_ref(const u32 *refs, u32 n, u32 ref)
 static void order_by_dataflow(struct binding_run *b, struct concrete_command *c, const struct portable_task *t, atom *producer)
 {
     const struct item *in = b->r->input;
-    u32 n = list_n(in, t->after), operands = list_n(in, t->operands);
+    u32 n = list_n(in, t->more->after), operands = list_n(in, t->operands);
     u32 *refs = ARENA_ARRAY(&b->r->output->arena, u32, n + operands + 1);
-    memcpy(refs, list_at(in, t->after), n * sizeof *refs);
+    memcpy(refs, list_at(in, t->more->after), n * sizeof *refs);
     for (u32 i = 0; i < operands; i++) {
         atom from = producer[list_at(in, t->operands)[i]];
         if (from && !has_ref(refs, n, REF_SYMBOL(from)))
             refs[n++] = REF_SYMBOL(from);
     }
     if (n)
-        c->after = item_list(b->r->output, refs, n);
+        concrete_more(b->r->output, c)->after = item_list(b->r->output, refs, n);
     for (u32 i = 0; i < list_n(in, t->results); i++)
         producer[list_at(in, t->results)[i]] = t->s.name;
 }

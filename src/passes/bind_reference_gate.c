@@ -100,10 +100,10 @@ static const u8 *written_by_commands(struct item *out)
             continue;
         for (u32 k = 0; k < list_n(out, c->results); k++)
             written[list_at(out, c->results)[k]] = 1;
-        for (u32 k = 0; k + 1 < list_n(out, c->effects); k += 2) {
-            u32 effect = list_at(out, c->effects)[k];
+        for (u32 k = 0; k + 1 < list_n(out, c->more->effects); k += 2) {
+            u32 effect = list_at(out, c->more->effects)[k];
             if (effect == EFFECT_WRITE || effect == EFFECT_UPDATE || effect == EFFECT_RANDOM)
-                written[ref_atom(list_at(out, c->effects)[k + 1])] = 1;
+                written[ref_atom(list_at(out, c->more->effects)[k + 1])] = 1;
         }
     }
     return written;
@@ -168,17 +168,17 @@ static bool feeds(const struct item *in, u32 ref, const struct portable_task *t,
 static bool keeps_order(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, const u32 *makers)
 {
     const struct item *in = r->input, *out = r->output;
-    for (u32 i = 0; i < list_n(in, t->after); i++)
-        if (!has(out, c->after, list_at(in, t->after)[i]))
+    for (u32 i = 0; i < list_n(in, t->more->after); i++)
+        if (!has(out, c->more->after, list_at(in, t->more->after)[i]))
             return false;
-    for (u32 i = 0; i < list_n(out, c->after); i++) {
-        u32 ref = list_at(out, c->after)[i];
-        if (!has(in, t->after, ref) && (!makers || !feeds(in, ref, t, makers)))
+    for (u32 i = 0; i < list_n(out, c->more->after); i++) {
+        u32 ref = list_at(out, c->more->after)[i];
+        if (!has(in, t->more->after, ref) && (!makers || !feeds(in, ref, t, makers)))
             return false;
     }
     for (u32 i = 0; makers && i < list_n(in, t->operands); i++) {
         u32 maker = makers[list_at(in, t->operands)[i]];
-        if (maker && !has(out, c->after, maker))
+        if (maker && !has(out, c->more->after, maker))
             return false;
     }
     return true;
@@ -225,7 +225,7 @@ static bool is_placed(const struct pass_run *r, const struct concrete_command *c
         return count(out, CONCRETE_DEVICE) == 2;
     for (u32 i = 0; i + 1 < list_n(out, c->on); i += 2)
         n += (u64)list_at(out, c->on)[i + 1] - list_at(out, c->on)[i] + 1;
-    return n == 2 && ranks_contain(out, c->on, (u32)t->source) && ranks_contain(out, c->on, (u32)t->destination);
+    return n == 2 && ranks_contain(out, c->on, (u32)t->more->source) && ranks_contain(out, c->on, (u32)t->more->destination);
 }
 
 static bool prove_command(const struct pass_run *r, const struct concrete_command *c, const struct portable_task *t, u64 index, const u32 *makers)
@@ -235,7 +235,7 @@ static bool prove_command(const struct pass_run *r, const struct concrete_comman
         return gate_refuse(r, out, &c->s, "it is not the image of the plan's task at its place");
     if (!same_list(out, c->operands, in, t->operands) || !same_list(out, c->results, in, t->results))
         return gate_refuse(r, out, &c->s, "it uses other buffers than its source");
-    if (!same_list(out, c->effects, in, t->effects) || !same_clauses(out, c->attributes, in, t->attributes))
+    if (!same_list(out, c->more->effects, in, t->more->effects) || !same_clauses(out, c->more->attributes, in, t->more->attributes))
         return gate_refuse(r, out, &c->s, "its effects or its operation's own clauses are not its source's");
     if (!same_list(out, c->over, in, t->over))
         return gate_refuse(r, out, &c->s, "it exchanges in other groups than its source");
@@ -325,8 +325,9 @@ static bool prove_queue(const struct pass_run *r, const struct concrete_queue *q
 static bool prove_route(const struct pass_run *r, const struct concrete_route *route)
 {
     const struct portable_task *t = (const struct portable_task *)item_symbol(r->input, route->command);
-    return (t && t->s.entity == PORTABLE_TASK && t->body == PORTABLE_TRANSFER && is_text(r, route->source, "d%llu", (unsigned long long)t->source) &&
-            is_text(r, route->destination, "d%llu", (unsigned long long)t->destination) && is_text(r, route->channel, "reference-link")) ||
+    return (t && t->s.entity == PORTABLE_TASK && t->body == PORTABLE_TRANSFER &&
+            is_text(r, route->source, "d%llu", (unsigned long long)t->more->source) &&
+            is_text(r, route->destination, "d%llu", (unsigned long long)t->more->destination) && is_text(r, route->channel, "reference-link")) ||
            gate_refuse(r, r->output, &route->s, "it is not the way of a transfer between its ranks");
 }
 

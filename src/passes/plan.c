@@ -165,7 +165,8 @@ struct portable_task *plan_task(struct plan *p, const struct dist_task *t)
     if (list_n(p->r->input, t->over) < list_n(p->r->input, p->mesh->axes) / 3)      /* else a group is all ranks */
         task->over = plan_copy(p, t->over);
     task->ranks = plan_copy(p, t->ranks);
-    task->after = plan_copy(p, t->more->after);
+    if (t->more->after)
+        portable_more(out, task)->after = plan_copy(p, t->more->after);
     task->phase = t->phase;
     task->layer = t->layer;
     for (int i = 0; i < DIST_WORK; i++)

@@ -193,9 +193,11 @@ static bool emit_task(struct derivation *d, const struct dist_task *t)
     if (!check_task(d, t))
         return false;
     struct portable_task *p = plan_task(&d->plan, t);
+    u32 effects = effects_of(d, t);
     p->operands = operands_of(d, t);
     p->results = plan_copy(&d->plan, t->results);
-    p->effects = effects_of(d, t);
+    if (effects)
+        portable_more(d->r->output, p)->effects = effects;
     p->implement = implementation_of(d, t);
     return true;
 }

@@ -234,12 +234,12 @@ static bool prove_task(struct proof *p, const struct portable_task *b)
     for (int i = 0; i < PORTABLE_WORK; i++)
         if (b->work[i] != (i < DIST_WORK ? t->work[i] : 0))
             return refuse(p, &b->s, "its work is not its source's");
-    if (b->phase != t->phase || portable_layer(p->out, b) != dist_layer(p->in, t) || !same_list(p, b->after, t->more->after) || !same_list(p, b->ranks, t->ranks) ||
+    if (b->phase != t->phase || portable_layer(p->out, b) != dist_layer(p->in, t) || !same_list(p, b->more->after, t->more->after) || !same_list(p, b->ranks, t->ranks) ||
         !same_group(p, b, t))
         return refuse(p, &b->s, "its phase, layer, order, groups or ranks are not its source's");
     if (!prove_values(p, b->operands, t->operands, reads_weights(p, t)) || !prove_values(p, b->results, t->results, false))
         return refuse(p, &b->s, "it reads or makes other buffers than its source and its weights");
-    if (!prove_effects(p, b->effects, t))
+    if (!prove_effects(p, b->more->effects, t))
         return refuse(p, &b->s, "its effects are not its source's and those on the workspace");
     return (prove_needs(p, b->implement, t) || refuse(p, &b->s, "it needs another engine than its source")) &&
            gate_says_only(p->r, p->out, &b->s, " name body operation operands results over ranks phase layer after effects work implement from ");

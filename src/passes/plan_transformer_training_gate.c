@@ -60,7 +60,7 @@ static bool prove_task(const struct pass_run *r, u32 axes, const struct portable
         return gate_refuse(r, out, &p->s, "it has memory that its source lacks");
     if (p->phase != t->phase || portable_layer(out, p) != dist_layer(in, t))
         return gate_refuse(r, out, &p->s, "it belongs to another phase or layer than its source");
-    return (same_list(out, p->after, in, t->more->after) && same_list(out, p->ranks, in, t->ranks) &&
+    return (same_list(out, p->more->after, in, t->more->after) && same_list(out, p->ranks, in, t->ranks) &&
             same_list(out, p->operands, in, t->operands) && same_list(out, p->results, in, t->results)) ||
            gate_refuse(r, out, &p->s, "its order, ranks or values are not its source's");
 }

@@ -107,7 +107,7 @@ START_TEST(new_statements_have_the_defaults_of_the_table)
 {
     struct portable_task *t = (struct portable_task *)add(PORTABLE_TASK, "t");
     struct portable_buffer *b = (struct portable_buffer *)add(PORTABLE_BUFFER, "b");
-    ck_assert_uint_eq(t->source, UINT64_MAX);
+    ck_assert_uint_eq(t->more->source, UINT64_MAX);
     ck_assert_uint_eq(t->work[PORTABLE_READ], 0);
     ck_assert_uint_eq(t->s.begin, NO_PLACE);
     ck_assert_uint_eq(b->align, 1);

@@ -57,7 +57,7 @@ START_TEST(a_sum_past_128_bits_projects_nothing)
     ck_assert(!portable_projection(it, t, RESOURCE_MEMORY_BANDWIDTH, &out));
     ck_assert(portable_projection(it, t, RESOURCE_NETWORK, &out));
     ck_assert_uint_eq(out, 4);
-    ck_assert_uint_eq(list_n(it, t->require), 4);
+    ck_assert_uint_eq(list_n(it, t->more->require), 4);
     attempt_end(&a);
 }
 END_TEST

@@ -159,7 +159,7 @@ static void rewire(struct pass_run *r)
 {
     struct portable_task *t = (struct portable_task *)nth(r->output, PORTABLE_TASK, 6);
     u32 ref = REF_SYMBOL(nth(r->output, PORTABLE_TASK, 1)->name);
-    t->after = item_list(r->output, &ref, 1);
+    portable_more(r->output, t)->after = item_list(r->output, &ref, 1);
 }
 
 /* Two tasks exchange what they compute, and keep their names and work. */

@@ -67,15 +67,25 @@ struct concrete_bind {
     u64 align;
 };
 
+struct concrete_more {
+    atom library;
+    u32 wait, signal, after, effects, attributes, note;
+};
+
 struct concrete_command {
     struct stmt s;
     u8 body;
     atom operation;
     u32 operands, results, over, on;
-    atom queue, library;
-    u32 wait, signal, after, effects, attributes, note;
-    u64 cycle, slot;        /* UINT64_MAX: no slot */
+    atom queue;
+    const struct concrete_more *more;   /* what few commands say; to write it: concrete_more */
+    u64 cycle, slot;                    /* UINT64_MAX: no slot */
 };
+
+static inline struct concrete_more *concrete_more(struct item *it, struct concrete_command *c)
+{
+    return stmt_more(it, &c->s);
+}
 
 struct concrete_issue {
     struct stmt s;

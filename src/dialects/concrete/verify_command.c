@@ -56,8 +56,8 @@ static void check_operation(struct plan *p, const struct concrete_command *c)
 
 static void check_library(struct plan *p, const struct concrete_command *c)
 {
-    const struct stmt *library = item_symbol(p->it, c->library);
-    if (!c->library || !library)
+    const struct stmt *library = item_symbol(p->it, c->more->library);
+    if (!c->more->library || !library)
         return;
     if (!bodies[c->body].operation) {
         verify_error(p->v, &c->s, "implementation", NULL, "concrete.library.unexpected", "a %s runs nothing of a library", BODY(c));
@@ -185,8 +185,8 @@ static void check_effect(struct plan *p, u32 command, u32 effect, u32 ref)
 static void check_effects(struct plan *p, u32 command)
 {
     const struct concrete_command *c = p->commands[command];
-    const u32 *at = list_at(p->it, c->effects);
-    u32 n = list_n(p->it, c->effects);
+    const u32 *at = list_at(p->it, c->more->effects);
+    u32 n = list_n(p->it, c->more->effects);
     if (n && !bodies[c->body].buffers)
         tell_idle(p, c, ref_text(p, at[1]));
     for (u32 i = 0; i + 1 < n && bodies[c->body].buffers; i += 2) {
@@ -209,11 +209,11 @@ static void check_synchronization(struct plan *p, const struct concrete_command 
         return;
     const char *name = stmt_text(p->it, &c->s);
     const char *own = waits ? "wait" : "signal", *other = waits ? "signal" : "wait";
-    if (!(waits ? c->wait : c->signal)) {
+    if (!(waits ? c->more->wait : c->more->signal)) {
         verify_error(p->v, &c->s, NULL, own, "concrete.token.none", "%s is a %s of no token", name, own);
         verify_note_legal(p->v, "write `command %s %s() %s @token`", name, own, own);
     }
-    if (waits ? c->signal : c->wait) {
+    if (waits ? c->more->signal : c->more->wait) {
         verify_error(p->v, &c->s, other, NULL, "concrete.token.both", "%s is a %s, and has a clause `%s`", name, own, other);
         verify_note_legal(p->v, "use two commands; only other bodies both wait and signal");
     }
@@ -228,7 +228,7 @@ void concrete_verify_commands(struct plan *p)
         concrete_verify_ranks(p, &c->s, c->on);
         check_queue(p, i);
         check_buffers(p, i);
-        if (c->effects)
+        if (c->more->effects)
             check_effects(p, i);
         check_synchronization(p, c);
     }

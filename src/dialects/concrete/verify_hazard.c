@@ -20,8 +20,8 @@ static void touch(struct collector *c, u32 command, u32 set, atom name, u8 kind)
 static void touch_effects(struct collector *c, u32 command)
 {
     struct plan *p = c->p;
-    const u32 *at = list_at(p->it, p->commands[command]->effects);
-    for (u32 i = 0; i + 1 < list_n(p->it, p->commands[command]->effects); i += 2)
+    const u32 *at = list_at(p->it, p->commands[command]->more->effects);
+    for (u32 i = 0; i + 1 < list_n(p->it, p->commands[command]->more->effects); i += 2)
         if (ref_is_value(at[i + 1]) && access_of_effect(at[i]))
             touch(c, command, p->set[command], ref_atom(at[i + 1]), access_of_effect(at[i]));
 }
@@ -35,7 +35,7 @@ static void collect(struct collector *c)
         u32 reads = plan_end(p, command, true), writes = plan_end(p, command, false);
         for (u32 k = 0; k < list_n(p->it, s->operands); k++)
             touch(c, command, reads, list_at(p->it, s->operands)[k], ACCESS_READ);
-        if (s->effects)
+        if (s->more->effects)
             touch_effects(c, command);
         for (u32 k = 0; k < list_n(p->it, s->results); k++)
             touch(c, command, writes, list_at(p->it, s->results)[k], ACCESS_WRITE);

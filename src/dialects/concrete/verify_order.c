@@ -12,8 +12,8 @@ enum { SHOWN = 8 };
 static bool waits_by_token(const struct plan *p, u32 waiter, u32 other, atom *token)
 {
     const struct concrete_command *c = p->commands[waiter];
-    for (u32 i = 0; i < list_n(p->it, c->wait); i++) {
-        *token = ref_atom(list_at(p->it, c->wait)[i]);
+    for (u32 i = 0; i < list_n(p->it, c->more->wait); i++) {
+        *token = ref_atom(list_at(p->it, c->more->wait)[i]);
         if (p->signaller[*token] == other + 1)
             return true;
     }
@@ -23,8 +23,8 @@ static bool waits_by_token(const struct plan *p, u32 waiter, u32 other, atom *to
 static bool waits_by_after(const struct plan *p, u32 waiter, u32 other)
 {
     const struct concrete_command *c = p->commands[waiter];
-    for (u32 i = 0; i < list_n(p->it, c->after); i++)
-        if (list_at(p->it, c->after)[i] == REF_SYMBOL(p->commands[other]->s.name))
+    for (u32 i = 0; i < list_n(p->it, c->more->after); i++)
+        if (list_at(p->it, c->more->after)[i] == REF_SYMBOL(p->commands[other]->s.name))
             return true;
     return false;
 }
@@ -139,7 +139,7 @@ static bool make_serial(struct plan *p)
 {
     bool good = true;
     for (u32 i = 0; i < p->n_commands; i++)
-        if (p->commands[i]->wait)
+        if (p->commands[i]->more->wait)
             plan_dependencies(p, i, check_serial, &good);
     order_serial(&p->order, &p->v->scratch, p->n_commands);
     return good;

@@ -190,9 +190,9 @@ static void mark_commands(struct plan *p, struct holders *h, const u32 *commands
             mark(p, h, list_at(p->it, c->operands)[k], ACCESS_READ, on);
         for (u32 k = 0; k < list_n(p->it, c->results); k++)
             mark(p, h, list_at(p->it, c->results)[k], ACCESS_WRITE, on);
-        for (u32 k = 0; k + 1 < list_n(p->it, c->effects); k += 2)
-            if (ref_is_value(list_at(p->it, c->effects)[k + 1]))
-                mark(p, h, ref_atom(list_at(p->it, c->effects)[k + 1]), access_of_effect(list_at(p->it, c->effects)[k]), on);
+        for (u32 k = 0; k + 1 < list_n(p->it, c->more->effects); k += 2)
+            if (ref_is_value(list_at(p->it, c->more->effects)[k + 1]))
+                mark(p, h, ref_atom(list_at(p->it, c->more->effects)[k + 1]), access_of_effect(list_at(p->it, c->more->effects)[k]), on);
     }
 }
 

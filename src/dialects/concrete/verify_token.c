@@ -7,13 +7,13 @@ void plan_dependencies(struct plan *p, u32 c, void (*visit)(struct plan *p, u32 
     u32 before;
     if (p->serial && c)
         visit(p, c, c - 1, state);
-    for (u32 i = 0; i < list_n(p->it, command->after); i++) {
-        u32 ref = list_at(p->it, command->after)[i];
+    for (u32 i = 0; i < list_n(p->it, command->more->after); i++) {
+        u32 ref = list_at(p->it, command->more->after)[i];
         if (!ref_is_value(ref) && plan_find(p, CONCRETE_COMMAND, ref_atom(ref), &before) && before < c)
             visit(p, c, before, state);
     }
-    for (u32 i = 0; i < list_n(p->it, command->wait); i++) {
-        u32 token = ref_atom(list_at(p->it, command->wait)[i]);
+    for (u32 i = 0; i < list_n(p->it, command->more->wait); i++) {
+        u32 token = ref_atom(list_at(p->it, command->more->wait)[i]);
         if (p->signaller[token] && p->signaller[token] - 1 != c)
             visit(p, c, p->signaller[token] - 1, state);
     }
@@ -29,8 +29,8 @@ static void tell_below(struct plan *p, u32 c, u32 before)
 static void check_after(struct plan *p, u32 c)
 {
     const struct concrete_command *command = p->commands[c];
-    for (u32 i = 0; i < list_n(p->it, command->after); i++) {
-        u32 ref = list_at(p->it, command->after)[i], before;
+    for (u32 i = 0; i < list_n(p->it, command->more->after); i++) {
+        u32 ref = list_at(p->it, command->more->after)[i], before;
         if (ref_is_value(ref) || !plan_find(p, CONCRETE_COMMAND, ref_atom(ref), &before))
             p->disorder = true;
         else if (before > c)
@@ -61,8 +61,8 @@ static void check_list(struct plan *p, const struct concrete_command *c, u32 han
 static void check_signals(struct plan *p, u32 c)
 {
     const struct concrete_command *command = p->commands[c];
-    for (u32 i = 0; i < list_n(p->it, command->signal); i++) {
-        u32 ref = list_at(p->it, command->signal)[i], token = ref_atom(ref);
+    for (u32 i = 0; i < list_n(p->it, command->more->signal); i++) {
+        u32 ref = list_at(p->it, command->more->signal)[i], token = ref_atom(ref);
         if (item_ref(p->it, ref) || ref_is_value(ref))
             continue;
         if (p->signaller[token] && p->signaller[token] - 1 != c) {
@@ -82,16 +82,16 @@ static const char *nearest_token(const struct plan *p, atom token)
     const char *names[256];
     size_t n = 0;
     for (u32 i = 0; i < p->n_commands; i++)
-        for (u32 k = 0; k < list_n(p->it, p->commands[i]->signal) && n < COUNT(names); k++)
-            names[n++] = context_text(p->v->ctx, ref_atom(list_at(p->it, p->commands[i]->signal)[k]));
+        for (u32 k = 0; k < list_n(p->it, p->commands[i]->more->signal) && n < COUNT(names); k++)
+            names[n++] = context_text(p->v->ctx, ref_atom(list_at(p->it, p->commands[i]->more->signal)[k]));
     return nearest_name(context_text(p->v->ctx, token), names, n);
 }
 
 static void check_waits(struct plan *p, u32 c)
 {
     const struct concrete_command *command = p->commands[c];
-    for (u32 i = 0; i < list_n(p->it, command->wait); i++) {
-        u32 ref = list_at(p->it, command->wait)[i], token = ref_atom(ref);
+    for (u32 i = 0; i < list_n(p->it, command->more->wait); i++) {
+        u32 ref = list_at(p->it, command->more->wait)[i], token = ref_atom(ref);
         if (item_ref(p->it, ref) || ref_is_value(ref) || p->signaller[token])
             continue;
         const char *name = symbol_text(p->it, token), *near = nearest_token(p, token);
@@ -108,16 +108,16 @@ void concrete_verify_tokens(struct plan *p)
     u32 errors = p->v->errors;
     for (u32 i = 0; i < p->n_commands; i++) {
         const struct concrete_command *c = p->commands[i];
-        if (c->after)
+        if (c->more->after)
             check_after(p, i);
-        if (!c->wait && !c->signal)
+        if (!c->more->wait && !c->more->signal)
             continue;
-        check_list(p, c, c->wait, "wait");
-        check_list(p, c, c->signal, "signal");
+        check_list(p, c, c->more->wait, "wait");
+        check_list(p, c, c->more->signal, "signal");
         check_signals(p, i);
     }
     for (u32 i = 0; i < p->n_commands; i++)
-        if (p->commands[i]->wait)
+        if (p->commands[i]->more->wait)
             check_waits(p, i);
     p->disorder = p->disorder || p->v->errors != errors;
 }

@@ -29,18 +29,20 @@ static bool is_projection(const struct item *it, const struct portable_task *t, 
 void portable_settle(struct item *it, struct stmt *s)
 {
     struct portable_task *t = (struct portable_task *)s;
-    u32 words[MOST], n = 0;
-    if (s->entity != PORTABLE_TASK || !t->require || list_n(it, t->require) > MOST)
+    u32 words[MOST], n = 0, require;
+    if (s->entity != PORTABLE_TASK || !t->more->require || list_n(it, t->more->require) > MOST)
         return;
     for (u32 kind = 0; kind < resource_enum.n; kind++)
-        for (u32 i = 0; i < list_n(it, t->require); i += REQUIREMENT) {
-            const u32 *r = list_at(it, t->require) + i;
+        for (u32 i = 0; i < list_n(it, t->more->require); i += REQUIREMENT) {
+            const u32 *r = list_at(it, t->more->require) + i;
             if (r[0] != kind || is_projection(it, t, r))
                 continue;
             memcpy(words + n, r, REQUIREMENT * sizeof *r);
             n += REQUIREMENT;
         }
-    t->require = n ? item_list(it, words, n) : 0;
+    require = n ? item_list(it, words, n) : 0;
+    if (require != t->more->require)
+        portable_more(it, t)->require = require;
 }
 
 static const char *const reserved[] = {

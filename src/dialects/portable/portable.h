@@ -47,16 +47,26 @@ enum portable_work {
     PORTABLE_WORK
 };
 
+struct portable_more {
+    u32 after, effects, require, attributes, note;
+    u64 source, destination;            /* UINT64_MAX: none */
+};
+
 struct portable_task {
     struct stmt s;
     u8 body, phase;
     atom operation;
     u32 operands, results, over, ranks;
     atom layer, group;
-    u32 after, effects, require, implement, attributes, note;
-    u64 source, destination;        /* UINT64_MAX: none */
+    u32 implement;
+    const struct portable_more *more;   /* what few tasks say; to write it: portable_more */
     qty work[PORTABLE_WORK];
 };
+
+static inline struct portable_more *portable_more(struct item *it, struct portable_task *t)
+{
+    return stmt_more(it, &t->s);
+}
 
 struct portable_objective {
     struct stmt s;

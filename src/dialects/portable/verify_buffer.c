@@ -63,8 +63,8 @@ static u8 *written_by_effect(struct plan *p)
 {
     u8 *written = ARENA_ARRAY(&p->v->scratch, u8, p->n_buffers + 1);
     for (u32 i = 0; i < p->n_tasks; i++) {
-        const u32 *at = list_at(p->it, p->tasks[i]->effects);
-        for (u32 k = 0; k + 1 < list_n(p->it, p->tasks[i]->effects); k += 2) {
+        const u32 *at = list_at(p->it, p->tasks[i]->more->effects);
+        for (u32 k = 0; k + 1 < list_n(p->it, p->tasks[i]->more->effects); k += 2) {
             u32 buffer;
             bool writes = at[k] == EFFECT_WRITE || at[k] == EFFECT_UPDATE;
             if (writes && ref_is_value(at[k + 1]) && plan_buffer(p, ref_atom(at[k + 1]), &buffer))

@@ -50,8 +50,8 @@ static void check_after(struct edges *e, u32 task)
 {
     struct plan *p = e->p;
     const struct portable_task *t = p->tasks[task];
-    for (u32 i = 0; i < list_n(p->it, t->after); i++) {
-        u32 ref = list_at(p->it, t->after)[i], other = ref_is_value(ref) ? 0 : p->task_of[ref_atom(ref)];
+    for (u32 i = 0; i < list_n(p->it, t->more->after); i++) {
+        u32 ref = list_at(p->it, t->more->after)[i], other = ref_is_value(ref) ? 0 : p->task_of[ref_atom(ref)];
         e->unknown = e->unknown || !other;
         if (!other || other - 1 == task)
             continue;
@@ -105,9 +105,10 @@ static u32 endpoint(struct plan *p, const struct portable_task *t, u64 rank)
 /* A transfer's ranks are its endpoints. */
 static u32 own_ranks(struct plan *p, const struct portable_task *t)
 {
-    if (t->body != PORTABLE_TRANSFER || t->source >= UINT32_MAX || t->destination >= UINT32_MAX)
+    u64 source = t->more->source, destination = t->more->destination;
+    if (t->body != PORTABLE_TRANSFER || source >= UINT32_MAX || destination >= UINT32_MAX)
         return rank_set_of(&p->ranks, t->ranks);
-    const struct rank_range ends[] = { { (u32)t->source, (u32)t->source }, { (u32)t->destination, (u32)t->destination } };
+    const struct rank_range ends[] = { { (u32)source, (u32)source }, { (u32)destination, (u32)destination } };
     return rank_set_ranges(&p->ranks, ends, 2);
 }
 
@@ -119,8 +120,8 @@ static void choose_buffers(struct collector *c)
     for (u32 i = 0; i < p->n_buffers; i++)
         c->checked[i] = is_reusable(p->buffers[i]);
     for (u32 i = 0; i < p->n_tasks; i++) {
-        const u32 *at = list_at(p->it, p->tasks[i]->effects);
-        for (u32 k = 0; k + 1 < list_n(p->it, p->tasks[i]->effects); k += 2)
+        const u32 *at = list_at(p->it, p->tasks[i]->more->effects);
+        for (u32 k = 0; k + 1 < list_n(p->it, p->tasks[i]->more->effects); k += 2)
             if (ref_is_value(at[k + 1]) && plan_buffer(p, ref_atom(at[k + 1]), &buffer) && p->maker[buffer] && at[k] == EFFECT_READ)
                 c->checked[buffer] = 1;
     }
@@ -142,8 +143,8 @@ static void touch(struct collector *c, u32 task, u32 set, atom name, u8 kind)
 static void touch_effects(struct collector *c, u32 task, u32 set)
 {
     const struct portable_task *t = c->p->tasks[task];
-    const u32 *at = list_at(c->p->it, t->effects);
-    for (u32 i = 0; i + 1 < list_n(c->p->it, t->effects); i += 2)
+    const u32 *at = list_at(c->p->it, t->more->effects);
+    for (u32 i = 0; i + 1 < list_n(c->p->it, t->more->effects); i += 2)
         if (ref_is_value(at[i + 1]) && access_of_effect(at[i]))
             touch(c, task, set, ref_atom(at[i + 1]), access_of_effect(at[i]));
 }
@@ -152,7 +153,7 @@ static void collect(struct collector *c)
 {
     for (u32 i = 0; i < c->p->n_tasks; i++) {
         const struct portable_task *t = c->p->tasks[i];
-        u32 reads = endpoint(c->p, t, t->source), writes = endpoint(c->p, t, t->destination);
+        u32 reads = endpoint(c->p, t, t->more->source), writes = endpoint(c->p, t, t->more->destination);
         for (u32 k = 0; k < list_n(c->p->it, t->operands); k++)
             touch(c, i, reads, list_at(c->p->it, t->operands)[k], ACCESS_READ);
         touch_effects(c, i, own_ranks(c->p, t));
@@ -183,7 +184,7 @@ static void unwritten(void *state, u32 buffer, const struct access *read, u32 ra
     struct plan *p = state;
     const struct portable_task *w = writer == NO_NODE ? NULL : p->tasks[writer];
     const char *name = stmt_text(p->it, &p->buffers[buffer]->s);
-    bool elsewhere = w && !rank_set_has(&p->ranks, endpoint(p, w, w->destination), rank);
+    bool elsewhere = w && !rank_set_has(&p->ranks, endpoint(p, w, w->more->destination), rank);
     if (elsewhere)
         verify_error(p->v, &p->tasks[read->node]->s, NULL, name, "portable.buffer.unwritten", "%s reads %s on rank %u, where no task has written it",
                      task_text(p, read->node), name, rank);

@@ -6,8 +6,8 @@
 static void check_require(struct plan *p, const struct portable_task *t)
 {
     u32 seen = 0;
-    const u32 *at = list_at(p->it, t->require);
-    for (u32 i = 0; i + 3 < list_n(p->it, t->require); i += 4) {
+    const u32 *at = list_at(p->it, t->more->require);
+    for (u32 i = 0; i + 3 < list_n(p->it, t->more->require); i += 4) {
         const char *kind = resource_enum.words[at[i]].text;
         if (seen >> at[i] & 1)
             verify_error(p->v, &t->s, "require", kind, "portable.require.duplicate", "%s requires `%s` twice", stmt_text(p->it, &t->s), kind);

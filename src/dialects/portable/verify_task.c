@@ -138,7 +138,8 @@ static bool is_pair(const struct plan *p, u32 ranks, u64 a, u64 b)
 
 static void check_endpoints(struct plan *p, const struct portable_task *t)
 {
-    bool source = t->source != UINT64_MAX, destination = t->destination != UINT64_MAX;
+    u64 from = t->more->source, to = t->more->destination;
+    bool source = from != UINT64_MAX, destination = to != UINT64_MAX;
     if (t->body != PORTABLE_TRANSFER) {
         if (!source && !destination)
             return;
@@ -153,18 +154,18 @@ static void check_endpoints(struct plan *p, const struct portable_task *t)
         verify_note_legal(p->v, "add `%s`", source ? "destination R" : destination ? "source R" : "source R destination R");
         return;
     }
-    if (t->source == t->destination)
+    if (from == to)
         verify_error(p->v, &t->s, "destination", NULL, "portable.endpoint.same", "%s sends from rank %llu to itself",
-                     stmt_text(p->it, &t->s), (unsigned long long)t->source);
-    else if (t->ranks && list_n(p->it, t->ranks) && !is_pair(p, t->ranks, t->source, t->destination)) {
+                     stmt_text(p->it, &t->s), (unsigned long long)from);
+    else if (t->ranks && list_n(p->it, t->ranks) && !is_pair(p, t->ranks, from, to)) {
         verify_error(p->v, &t->s, "ranks", NULL, "portable.endpoint.ranks", "%s goes from rank %llu to rank %llu, and `ranks` are not these two",
-                     stmt_text(p->it, &t->s), (unsigned long long)t->source, (unsigned long long)t->destination);
+                     stmt_text(p->it, &t->s), (unsigned long long)from, (unsigned long long)to);
         verify_note_legal(p->v, "leave `ranks` out: a transfer's ranks are its endpoints");
     }
-    if (p->n_ranks && t->source >= p->n_ranks)
-        unknown_rank(p, t, "source", t->source);
-    if (p->n_ranks && t->destination >= p->n_ranks)
-        unknown_rank(p, t, "destination", t->destination);
+    if (p->n_ranks && from >= p->n_ranks)
+        unknown_rank(p, t, "source", from);
+    if (p->n_ranks && to >= p->n_ranks)
+        unknown_rank(p, t, "destination", to);
 }
 
 /* ---- Facts ---- */
@@ -296,8 +297,8 @@ static void check_effect(struct plan *p, const struct portable_task *t, u32 kind
 
 static void check_effects(struct plan *p, const struct portable_task *t)
 {
-    u32 n = list_n(p->it, t->effects);
-    const u32 *at = list_at(p->it, t->effects);
+    u32 n = list_n(p->it, t->more->effects);
+    const u32 *at = list_at(p->it, t->more->effects);
     for (u32 i = 0; i + 1 < n; i += 2) {
         check_effect(p, t, at[i], at[i + 1]);
         for (u32 k = 0; k < i; k += 2)
