@@ -115,9 +115,8 @@ static void check_parts(struct dist_checker *c, const struct dist_task *t, enum 
 static bool check_operation(struct dist_checker *c, const struct dist_task *t)
 {
     const struct interned *word = &c->ctx->names.atoms[t->operation];
-    bool dotted = t->operation && memchr(word->text, '.', word->length),
-         collective = collective_of(c, t->operation) >= 0;
-    if (t->body == DIST_COLLECTIVE ? collective : t->body != DIST_LOCAL || dotted || !t->operation)
+    bool local = t->body == DIST_LOCAL && t->operation;
+    if (t->body == DIST_COLLECTIVE ? collective_of(c, t->operation) >= 0 : !local || memchr(word->text, '.', word->length))
         return true;
     if (!t->operation)
         return verify_error(c->v, &t->s, NULL, NULL, "dist.body.missing", "a collective says which it is");
@@ -125,7 +124,7 @@ static bool check_operation(struct dist_checker *c, const struct dist_task *t)
     if (t->body == DIST_LOCAL) {
         verify_error(c->v, &t->s, NULL, name, "dist.body.operation",
                      "a local task computes an operation of a dialect, and `%s` is none", name);
-        if (collective)
+        if (collective_of(c, t->operation) >= 0)
             verify_note_legal(c->v, "it is a collective: write `collective %s`", name);
         else
             verify_note_legal(c->v, "such as `model.linear`; `bp-opt --show-ops` lists them");
