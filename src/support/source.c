@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* A device may never end: it is read for as long as a terminal might be typed at. */
-enum { LARGE_FILE = 32 << 20, RELEASE = 2 << 20, DEVICE_LIMIT = 64 << 20 };
+enum { LARGE_FILE = 8 << 20, RELEASE = 2 << 20, DEVICE_LIMIT = 64 << 20 };
 
 static const char *read_all(int fd, bool device, char **text, size_t *size, size_t *cap)
 {

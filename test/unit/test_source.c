@@ -24,7 +24,7 @@ static char *file_of(size_t size)
 START_TEST(files_that_fill_their_pages_end_with_a_nul)
 {
     static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 8191, 8192, 12288, 65535, 65536, 65537, 1 << 20, 2 << 20, (2 << 20) + 1,
-                                    (32 << 20) - 2, (32 << 20) - 1, 32 << 20, (32 << 20) + 4096, (32 << 20) + 4097 };
+                                    (8 << 20) - 2, (8 << 20) - 1, 8 << 20, (8 << 20) + 4096, (8 << 20) + 4097 };
     for (size_t i = 0; i < COUNT(sizes); i++) {
         char *path = file_of(sizes[i]);
         struct source s;
