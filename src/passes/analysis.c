@@ -41,10 +41,15 @@ bool finding_is_whole(const struct context *ctx, const struct finding *f)
     return digest_equal(f->digest, finding_digest(ctx, f->key, f->value));
 }
 
+static u32 bucket_of(struct digest item)
+{
+    return item.low % COUNT(((struct analyses *)0)->newest);
+}
+
 const struct finding *analyses_find(const struct analyses *a, const struct analysis *key, struct digest item, const struct digest *session)
 {
-    for (u32 i = a->n; i-- > 0;) {
-        const struct finding *f = &a->list[i];
+    for (u32 i = a->newest[bucket_of(item)]; i; i = a->list[i - 1].older) {
+        const struct finding *f = &a->list[i - 1];
         if (f->key == key && digest_equal(f->item, item) && (!session || digest_equal(f->session, *session)))
             return f;
     }
@@ -56,6 +61,9 @@ bool analyses_add(struct analyses *a, const struct finding *f)
     const struct finding *twin = analyses_find(a, f->key, f->item, &f->session);
     if (twin)
         return digest_equal(twin->digest, f->digest);
+    u32 *newest = &a->newest[bucket_of(f->item)];
     *VEC_PUSH(a->list, a->n, a->cap) = *f;
+    a->list[a->n - 1].older = *newest;
+    *newest = a->n;
     return true;
 }

@@ -32,6 +32,7 @@ struct finding {
     struct digest item, session;        /* the rest of the address */
     const void *value;
     struct digest digest;               /* of what `print` prints */
+    u32 older;                          /* 1 + the index of the one before it in its bucket; 0: none */
 };
 
 struct analyses {
@@ -39,6 +40,7 @@ struct analyses {
     struct arena arena;                 /* owner of the values */
     struct finding *list;
     u32 n, cap;
+    u32 newest[256];                    /* by the item's digest: as `older` */
 };
 
 void analyses_init(struct analyses *a, struct context *ctx);
