@@ -57,11 +57,24 @@ static u32 bucket_of(const char *behind_name)
     return h % COUNT(((struct patterns *)0)->buckets);
 }
 
+static u32 tails_of(const char *tail, const char *end)
+{
+    u32 h = 0;
+    while (tail < end)
+        h = h * 31 + (u8)*tail++;
+    return h % COUNT(((struct patterns *)0)->tails);
+}
+
 static void enter(struct patterns *ps, struct pattern *t)
 {
     struct pattern **bucket = &ps->buckets[bucket_of(t->text + t->tail)];
+    struct pattern **tails = &ps->tails[tails_of(t->text + t->head, t->text + t->tail)];
     t->in_bucket = *bucket;
     *bucket = t;
+    if (t->head == t->tail)
+        return;
+    t->in_tails = *tails;
+    *tails = t;
 }
 
 void pattern_add(struct patterns *ps, struct pattern *t)
@@ -244,15 +257,15 @@ static struct pattern *search(const struct patterns *ps, struct ahead *a, struct
 {
     if (!find_name(a))
         return NULL;
-    struct pattern *t = ps->buckets[bucket_of(a->behind)], *other = NULL;
-    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket) {
-        if (!begins(t, a->from, a->end) || !continues(t, a, f))
-            continue;
-        if (f->same_tail)
+    struct pattern *t = a->part < a->behind ? ps->tails[tails_of(a->part, a->behind)] : NULL;
+    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_tails)
+        if (begins(t, a->from, a->end) && continues(t, a, f) && f->same_tail)
             return t;
-        other = other ? other : t;
-    }
-    return other && continues(other, a, f) ? other : NULL;
+    t = ps->buckets[bucket_of(a->behind)];
+    for (u32 i = 0; t && i < LONGEST_WALK; i++, t = t->in_bucket)
+        if (begins(t, a->from, a->end) && continues(t, a, f))
+            return t;
+    return NULL;
 }
 
 static struct pattern *expected(const struct patterns *ps)

@@ -44,7 +44,7 @@ struct pattern {
     u32 seen;                   /* 1 + the place in the past where it stood last; 0: nowhere */
     struct slot slots[MOST_SLOTS];          /* in order of place; those of a list are neighbours */
     struct pattern_result results[MOST_RESULTS];
-    struct pattern *in_bucket;
+    struct pattern *in_bucket, *in_tails;
     char text[];
 };
 
@@ -70,7 +70,7 @@ enum { PAST = 4096 };           /* a power of 2 */
 
 struct patterns {
     struct arena arena;
-    struct pattern *buckets[256];
+    struct pattern *buckets[256], *tails[256];      /* by the line behind the name; by the name's tail, if it has one */
     u32 n, n_variants;
     u32 found, missed;          /* looks that did, and did not, find a repetition */
     /* A statement is expected to follow as it followed before: at AT, in the ring of those that were read. */
