@@ -59,14 +59,15 @@ u64 field_said(const struct item *it, const struct stmt *s, const struct field *
     return f->implied == IMPLIED_LAYER ? layer_said(it, s, (atom)value, f->aux) : value;
 }
 
-/* A phase that is not written is the name's; a layer that is written, and is the name's, is dropped. */
+/* A phase that a text doesn't write is the name's, and a pass sets what it means; a layer that is the name's is dropped. */
 static void settle_name(struct item *it, struct stmt *s, const struct entity *e)
 {
     const struct interned *name = &it->ctx->names.atoms[s->name];
+    bool parsed = s->begin != NO_PLACE;
     u32 i = 0, length;
     for (const struct field *f = e->fields; f->kind != FIELD_END; f++, i++) {
         u64 value = f->implied ? field_get(s, f) : 0;
-        if (f->implied == IMPLIED_PHASE && !value && !(s->written >> i & 1))
+        if (f->implied == IMPLIED_PHASE && parsed && !value && !(s->written >> i & 1))
             field_set(it, s, f, phase_said(name, f->aux, &length));
         if (f->implied != IMPLIED_LAYER)
             continue;

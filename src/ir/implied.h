@@ -1,7 +1,8 @@
 /*
  * What a statement says without writing it, so that a million tasks don't spell it out.
  *
- *   phase   what the task's name says: `LAYER.PHASE` or `LAYER.PHASE.WORD`. A settled statement holds it as if written.
+ *   phase   what the task's name says: `LAYER.PHASE` or `LAYER.PHASE.WORD`. A settled statement holds it as if written;
+ *           passes set it.
  *   layer   the same name's layer. A settled statement holds 0 where its name says the layer: ask layer_said.
  *   from    of a task or fact, the program's `origin`; of a portable task or a command of a derived item, its namesake in
  *           the parent. A settled statement holds it as if written, and shares the origin's handle.
