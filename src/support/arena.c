@@ -84,6 +84,14 @@ void *block_grow(void *old, size_t old_size, size_t new_size)
     return block;
 }
 
+void *buffer_grow(void *old, size_t new_size)
+{
+    void *buffer = realloc(old, new_size);
+    if (!buffer)
+        out_of_memory(new_size);
+    return buffer;
+}
+
 void arena_init(struct arena *a)
 {
     *a = (struct arena){ .next_size = FIRST_CHUNK };

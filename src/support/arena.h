@@ -35,6 +35,9 @@ char *arena_format(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 void *block_grow(void *old, size_t old_size, size_t new_size);     /* contents kept, new bytes zero */
 void block_free(void *block, size_t size);
 
+/* A buffer, whose new bytes are anything; for free(). */
+void *buffer_grow(void *old, size_t new_size);
+
 /* Room for one more element in a vector `array` of `n` used and `cap` allocated elements. */
 #define VEC_PUSH(array, n, cap) \
     ((n) == (cap) ? (void)((array) = block_grow((array), (cap) * sizeof *(array), \

@@ -31,7 +31,7 @@ void out_memory(struct out *o)
 void out_fd(struct out *o, int fd)
 {
     *o = (struct out){ .fd = fd, .flush = flush_fd, .cap = OUT_BUFFER };
-    o->data = block_grow(NULL, 0, o->cap);
+    o->data = buffer_grow(NULL, o->cap);
 }
 
 bool out_flush(struct out *o)
@@ -45,8 +45,7 @@ bool out_flush(struct out *o)
 
 void out_free(struct out *o)
 {
-    if (o->data)
-        block_free(o->data, o->cap);
+    free(o->data);
     *o = (struct out){ .fd = -1 };
 }
 
@@ -55,7 +54,7 @@ void out_reserve_slow(struct out *o, size_t n)
     if (o->flush) {
         if (!o->cap) {
             o->cap = OUT_BUFFER;
-            o->data = block_grow(NULL, 0, o->cap);
+            o->data = buffer_grow(NULL, o->cap);
         }
         out_flush(o);
         assert(n <= o->cap);
@@ -64,7 +63,7 @@ void out_reserve_slow(struct out *o, size_t n)
     size_t cap = o->cap ? o->cap * 2 : 256;
     while (cap - o->n < n)
         cap *= 2;
-    o->data = block_grow(o->data, o->cap, cap);
+    o->data = buffer_grow(o->data, cap);
     o->cap = cap;
 }
 
