@@ -255,6 +255,8 @@ static void try_file(struct run *r, const char *path)
         fail(path, "is not valid itself");
     out_memory(&r->base);
     print_module(&r->base, &r->m, false);
+    out_char(&r->base, '\0');
+    r->base.n--;
     if (judge_text(r->base.data, r->base.n, code, sizeof code) != JUDGE_NONE)
         fail(path, code);
     for (u32 i = 0; i < r->m.n; i++)
