@@ -54,7 +54,7 @@ rows() {
         BEGIN { first["reduction"] = "none" }
         {
             sub(/^ +(FIELDS\()?/, "")
-            while (/^(FIELD_ROW|HEAD|CLAUSE|LINE|ATTRIBUTE(_ROW)?|FACT|WORD)\(/ && /[,"]$/ && !/\)\),$/ && (getline more) > 0) {
+            while (/^(FIELD_ROW|MORE_ROW|IMPLIED_LINE|HEAD|CLAUSE|LINE|ATTRIBUTE(_ROW)?|FACT|WORD)\(/ && /[,"]$/ && !/\)\),$/ && (getline more) > 0) {
                 sub(/^ +/, "", more)
                 $0 = $0 " " more
             }
@@ -70,12 +70,16 @@ rows() {
                          low = part[at]; high = part[at + 1]; from = part[at + 2]; to = part[at + 3]
                          sub("MANY", "any", high); sub("MANY", "any", to)
                          printf "| `%s` | %s | %s |\n", t[1], low == high ? low : low " to " high, from == to ? from : from " to " to }
-        /^(FIELD_ROW|HEAD|CLAUSE|LINE|ATTRIBUTE(_ROW)?|FACT|INTEGER_FACT)\(/ {
+        /^(FIELD_ROW|MORE_ROW|IMPLIED_LINE|HEAD|CLAUSE|LINE|ATTRIBUTE(_ROW)?|FACT|INTEGER_FACT)\(/ {
             n = texts($0, t)
             kind = kind_text($0)
             if (kind == "attributes" || (layer != "session" && /^(HEAD|FIELD_ROW\(PLACE_HEAD)/))
                 next
             printf "| `%s` | %s | %s | %s |\n", t[1], kind, default_text($0, kind), t[n]
+            next
+        }
+        /^[A-Z_]+\(/ && !/^(ENUMERATION|WORD|GROUP|ENTITY|OPERATION|EXAMPLE|RULE|ATTRIBUTES?|FIELDS)\(/ {
+            print "| a row that test/checks/language.sh does not know: " $0 " |"
         }' "$BP_SOURCE/src/dialects/$1/$1.def"
 }
 if [ "${1-}" = rows ]; then
