@@ -422,8 +422,12 @@ void print_header(struct out *o, const struct item *it)
     out_string(o, it->kind->name);
     out_char(o, ' ');
     out_name(o, names, '@', it->name);
-    if (it->kind->major)
-        out_printf(o, " schema %u.%u", h->major, h->minor);
+    if (it->kind->major) {
+        out_string(o, " schema ");
+        out_u64(o, h->major);
+        out_char(o, '.');
+        out_u64(o, h->minor);
+    }
     if (h->parent.item) {
         out_string(o, h->pass ? "\n  from " : " from ");
         out_pin(o, names, &h->parent);

@@ -4,6 +4,14 @@ enum {
     MOST_PATTERNS = 1024, MOST_VARIANTS = 1024, LONGEST_WALK = 32, LONGEST_LINE = 1024, LONGEST_NAME = 4096, MOST_DIGITS = 18,
 };
 
+void patterns_forget(struct patterns *ps)
+{
+    arena_free(&ps->arena);
+    struct arena arena = ps->arena;
+    memset(ps, 0, offsetof(struct patterns, past));       /* which is only read as far as it was written */
+    ps->arena = arena;
+}
+
 /* ---- Making ---- */
 
 /* A program that says something new each time is not worth looking at. */

@@ -74,9 +74,11 @@ struct patterns {
     u32 n, n_variants;
     u32 found, missed;          /* looks that did, and did not, find a repetition */
     /* A statement is expected to follow as it followed before: at AT, in the ring of those that were read. */
-    struct pattern *past[PAST];
     u32 n_past, at;
+    struct pattern *past[PAST];
 };
+
+void patterns_forget(struct patterns *ps);
 
 /* Whether another pattern is worth its time. */
 bool patterns_want(const struct patterns *ps);

@@ -27,10 +27,8 @@ void repeats_free(struct repeats *r)
 
 void repeats_forget(struct repeats *r)
 {
-    if (!r->patterns.n)
-        return;
-    arena_free(&r->patterns.arena);
-    r->patterns = (struct patterns){ .arena = r->patterns.arena };
+    if (r->patterns.n)
+        patterns_forget(&r->patterns);
 }
 
 /* ---- Learning ---- */
