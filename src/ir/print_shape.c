@@ -82,10 +82,10 @@ static bool is_printed(const struct printed *t, const struct stmt *s, const stru
 
 /* ---- Learning ---- */
 
-static void cut(struct printed *t, const char *text, const char *from, const char *to)
+static void cut(struct printed *t, const char *from, const char *to)
 {
     u32 n = t->pieces++;
-    memcpy(t->text + t->end[n], text + (from - text), (size_t)(to - from));
+    memcpy(t->text + t->end[n], from, (size_t)(to - from));
     t->end[n + 1] = (u16)(t->end[n] + (to - from));
 }
 
@@ -112,13 +112,13 @@ static bool cut_facts(struct printed *t, const struct item *it, const struct stm
         if (!(t->facts >> i & 1))
             continue;
         at += (t->numbers ? 2 : 1) + shape->facts[i].length + 1;
-        cut(t, text->data, from, at);
+        cut(t, from, at);
         t->number[t->numbers++] = (u8)i;
         for (; *at >= '0' && *at <= '9'; at++)
             ;
         from = at;
     }
-    cut(t, text->data, from, text->data + text->n);
+    cut(t, from, text->data + text->n);
     return true;
 }
 
@@ -133,7 +133,7 @@ static struct printed *learn(struct shape_printer *p, const struct item *it, con
     bool good = t != NULL;
     if (good) {
         *t = (struct printed){ .hash = l->hash, .lineage = l->lineage, .facts = l->facts, .phase = l->phase, .like = s };
-        cut(t, text.data, text.data, text.data + front);
+        cut(t, text.data, text.data + front);
         good = cut_facts(t, it, s, shape, &text, text.data + front + name->length);
         t->whole = (u16)(text.n - front - name->length);
         memcpy(t->text + t->end[t->pieces], text.data + front + name->length, t->whole);
