@@ -41,7 +41,7 @@ static u32 add_text(struct pattern *t, const char *from, const char *to)
 struct pattern *pattern_new(struct patterns *ps, const char *from, const char *name, const char *behind, const char *end)
 {
     struct pattern *t = arena_alloc(&ps->arena, sizeof *t + INDENT + (size_t)(end - from));
-    const char *dot = *name == '"' ? NULL : memchr(name, '.', (size_t)(behind - name));
+    const char *dot = memchr(name, '.', (size_t)(behind - name));
     u32 form = FORM_WORD;
     add_text(t, "\n  ", "\n  " + INDENT);
     t->head = add_text(t, from, name);

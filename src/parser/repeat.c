@@ -82,7 +82,7 @@ static bool can_repeat(const struct parser *p, struct span at)
     const struct repeatable *s = &p->repeatable;
     const char *text = p->src->text;
     return at.begin == p->stmt->begin && s->name.end && pattern_name(text + at.begin) == text + s->name.begin + 1 &&
-           !s->never && s->reported == p->ctx->diags->last && at.end - at.begin <= LONGEST_TEXT &&
+           text[s->name.begin + 1] != '"' && !s->never && s->reported == p->ctx->diags->last && at.end - at.begin <= LONGEST_TEXT &&
            patterns_want(&p->repeats->patterns) && are_in_order(s) && !has_trivia(p->module, at);
 }
 

@@ -132,6 +132,7 @@ static const char *const sequences[] = {
     "  task @a control()\n  task @b control()\n  tsk @c control()\n  task @d control()",
     "  task @a control()\n  task @b control()\n  implement x\n  task @c control()",
     "  task @a local\n  task @b control()\n  task @c control()\n  task @d control()",
+    "  task @\"a.forward\" local f\n  task @b local f\n  task @c local f\n  task @\"d.decode\" local f\n  task @e local f\n  task @f local f",
     "  task @a control()\n  task @b control()\n  task\n  task @c control()",
     "  task @a control()\n  task @b control()\n  task @c control()\n  // end",
     "  task @a control()\n  task @b control()\n  task @c control(",
