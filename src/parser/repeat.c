@@ -42,11 +42,17 @@ void repeat_begin(struct parser *p)
     s->never = false;
 }
 
+/* Text that may differ as a whole: digits only, or a name without quotes. */
+static bool is_plain(const char *text, u32 n, enum slot_kind kind)
+{
+    return kind == SLOT_NUMBER ? strspn(text, "0123456789") == n : text[1] != '"';
+}
+
 void repeat_slot(struct parser *p, enum slot_kind kind, struct span at, const struct field *f, u32 word)
 {
     struct repeatable *s = &p->repeatable;
     u32 sigil = kind != SLOT_NUMBER;
-    if (p->result || s->n_slots == MOST_SLOTS || (sigil && p->src->text[at.begin + 1] == '"'))
+    if (p->result || s->n_slots == MOST_SLOTS || !is_plain(p->src->text + at.begin, at.end - at.begin, kind))
         return;
     s->slots[s->n_slots++] = (struct slot){ { at.begin + sigil, at.end }, word, f, (u8)kind };
 }

@@ -132,6 +132,8 @@ static const char *const sequences[] = {
     "  task @a control()\n  task @b control()\n  tsk @c control()\n  task @d control()",
     "  task @a control()\n  task @b control()\n  implement x\n  task @c control()",
     "  task @a local\n  task @b control()\n  task @c control()\n  task @d control()",
+    "  task @a.x local f work (read 2*$s)\n  task @b.x local f work (read 2*$s)\n  task @c.y local f work (read 2*$s)\n  task @d.y local f work (read 2*$s)\n  task @e.y local f work (read 3*$s)\n  task @g.y local f work (read 4*$s)",
+    "  task @a.x local f work (read 1_00)\n  task @b.x local f work (read 1_00)\n  task @c.y local f work (read 1_00)\n  task @d.y local f work (read 1_00)\n  task @e.y local f work (read 2_00)\n  task @g.y local f work (read 3_00)",
     "  task @\"a.forward\" local f\n  task @b local f\n  task @c local f\n  task @\"d.decode\" local f\n  task @e local f\n  task @f local f",
     "  task @a control()\n  task @b control()\n  task\n  task @c control()",
     "  task @a control()\n  task @b control()\n  task @c control()\n  // end",
