@@ -219,6 +219,17 @@ static void note_results(struct parser *p, const struct expected *e, const char 
         diag_note(d, (struct loc){ 0 }, "a statement begins with its keyword; results stand behind the operands, as `(%%x) -> %%y : tensor<4x8xf16>`");
 }
 
+/* `task @a local work (operations 4)`: where the operation is missing, the first clause is taken for one. */
+static void note_operation(struct parser *p)
+{
+    const struct tagged *end = p->stream + p->n - 1;
+    if (!p->stmt || p->n < 2 || end->tag != TAG_END || end[-1].tag != TAG_WORD)
+        return;
+    const struct interned *word = &p->ctx->names.atoms[end[-1].value];
+    if (is_clause(stmt_entity(p->item, p->stmt), word->text, word->length))
+        build_note(p, "`%s` is a clause: an operation or `()` is missing before it", build_text(p, end[-1].at));
+}
+
 static void report_unexpected(struct parser *p, struct span at, const char *const *names, int n)
 {
     struct expected e = { 0 };
@@ -237,6 +248,7 @@ static void report_unexpected(struct parser *p, struct span at, const char *cons
         shown = (struct span){ end, end };      /* something is missing at the line's end */
     build_error(p, shown, "syntax.expected", "expected %s, found %s", e.n ? list : "something else", found);
     note_results(p, &e, word);
+    note_operation(p);
     fix_comma(p, at);
     fix_whole(p, at, word, names, n);
     if (!near)
