@@ -155,6 +155,7 @@ static void check_once(struct item_check *c, const struct stmt *s)
     if (c->once[s->entity]) {
         verify_error(&c->v, s, NULL, NULL, "ir.statement.once", "a %s has one `%s`", c->v.item->kind->name, stmt_entity(c->v.item, s)->keyword);
         verify_note(&c->v, c->once[s->entity], NULL, NULL, "the first is here");
+        return;
     }
     c->once[s->entity] = s;
 }
