@@ -1,5 +1,6 @@
 #include "ir/diff.h"
 
+#include "ir/implied.h"
 #include "ir/print.h"
 
 #define NOBODY UINT32_MAX
@@ -275,6 +276,8 @@ static bool same_field(const struct item_diff *d, const struct stmt *s, const st
         return same_names(d, (u32)field_get(s, f), (u32)field_get(t, f), false);
     case FIELD_EFFECTS:
         return same_effects(d, (u32)field_get(s, f), (u32)field_get(t, f));
+    case FIELD_WORD:
+        return field_said(d->a, s, f) == field_said(d->b, t, f);
     default:
         return stmt_field_equal(d->a, s, d->b, t, f);
     }

@@ -59,6 +59,11 @@ u64 field_said(const struct item *it, const struct stmt *s, const struct field *
     return f->implied == IMPLIED_LAYER ? layer_said(it, s, (atom)value, f->aux) : value;
 }
 
+bool field_is_unsaid(const struct item *it, const struct stmt *s, const struct field *f)
+{
+    return f->implied ? !field_said(it, s, f) : field_is_default(it, s, f);
+}
+
 /* A phase that a text doesn't write is the name's, and a pass sets what it means; a layer that is the name's is dropped. */
 static void settle_name(struct item *it, struct stmt *s, const struct entity *e)
 {

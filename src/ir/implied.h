@@ -33,4 +33,7 @@ bool is_settled_by_rest(const struct item *it, const struct stmt *s);
 /* field_get, of a layer that the name says that one. */
 u64 field_said(const struct item *it, const struct stmt *s, const struct field *f);
 
+/* Whether S says nothing of a field, by its name neither: field_is_default, but for a phase or layer. */
+bool field_is_unsaid(const struct item *it, const struct stmt *s, const struct field *f);
+
 #endif

@@ -364,15 +364,10 @@ static void field(struct out *o, const struct item *it, const struct stmt *s, co
     }
 }
 
-static bool is_silent(const struct item *it, const struct stmt *s, const struct field *f)
-{
-    return f->implied ? !field_said(it, s, f) : field_is_default(it, s, f);
-}
-
 static void fields(struct out *o, const struct item *it, const struct stmt *s, const struct field *from, bool *first)
 {
     for (const struct field *f = from; f->kind != FIELD_END; f++) {
-        if (f->presence == OPTIONAL && is_silent(it, s, f))
+        if (f->presence == OPTIONAL && field_is_unsaid(it, s, f))
             continue;
         key(o, first, f->name);
         field(o, it, s, f);

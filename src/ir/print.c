@@ -367,7 +367,7 @@ static void out_fields(struct out *o, const struct item *it, const struct stmt *
 
 void print_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f)
 {
-    out_field(o, it, s, f);
+    out_value(o, it, s, f, f->implied ? field_said(it, s, f) : value_of(s, f));
 }
 
 void print_session_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f)

@@ -16,7 +16,7 @@ void print_module(struct out *o, const struct module *m, bool trivia);
 /* One statement as print_item prints it, without indentation or final newline. */
 void print_stmt(struct out *o, const struct item *it, const struct stmt *s);
 
-/* The value of a field, without its word. */
+/* The value of a field, without its word; of a layer that the name says, too. */
 void print_field(struct out *o, const struct item *it, const struct stmt *s, const struct field *f);
 
 /* One line of a session item: `  field = value`, without the newline. */

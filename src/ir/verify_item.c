@@ -104,6 +104,15 @@ static void check_origin(struct verifier *v, const struct stmt *s, const struct 
         check_source(v, s, list_at(v->item, v->item->origin)[0], parent);
 }
 
+static bool is_written(const struct item *it, const struct stmt *s, enum field_kind kind)
+{
+    u32 i = 0;
+    for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++, i++)
+        if (f->kind == kind && s->written >> i & 1)
+            return true;
+    return false;
+}
+
 static bool says_nothing(struct verifier *v, const struct stmt *s)
 {
     return verify_error(v, s, NULL, NULL, "ir.lineage.missing", "%s of a derived item says nothing about what it is from", stmt_text(v->item, s));
@@ -128,8 +137,10 @@ static void check_lineage(struct verifier *v, const struct stmt *s, const struct
                      lineage_enum.words[s->lineage_kind].text, n);
     if (s->lineage_kind == LINEAGE_FUSED && n < 2)
         verify_error(v, s, "from", NULL, "ir.lineage.fused", "%s is fused from at least two things", stmt_text(v->item, s));
-    if (parent && !parent->damaged && lineage_is_implied(v->item, s) && !item_symbol(parent, s->name)) {
+    bool is_namesake = lineage_is_implied(v->item, s) && !is_written(v->item, s, FIELD_LINEAGE);
+    if (parent && !parent->damaged && is_namesake && !item_symbol(parent, s->name)) {
         says_nothing(v, s);
+        verify_note_legal(v, "%s has no %s, which it is from by default: write `from`", symbol_text(v->item, parent->name), stmt_text(v->item, s));
         return;
     }
     for (u32 i = 0; parent && !parent->damaged && i < n; i++)

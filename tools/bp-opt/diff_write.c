@@ -1,6 +1,7 @@
 #include "diff_write.h"
 
 #include "ir/attr.h"
+#include "ir/implied.h"
 #include "ir/json.h"
 #include "ir/print.h"
 #include "ir/verify.h"
@@ -65,7 +66,7 @@ static void out_value(struct diff_report *r, const struct item *it, const struct
     struct out text;
     u64 number = fact ? field_get(s, fact) : 0;
     bool absent = fact ? fact->kind == FIELD_INTEGER && number == fact->fallback
-                       : f->presence == OPTIONAL && f->kind != FIELD_INTEGER && f->kind != FIELD_RANKS && field_is_default(it, s, f);
+                       : f->presence == OPTIONAL && f->kind != FIELD_INTEGER && f->kind != FIELD_RANKS && field_is_unsaid(it, s, f);
     bool numeric = shown->kind == FIELD_QUANTITY || shown->kind == FIELD_INTEGER;
     if (absent) {
         out_string(r->o, r->json ? "null" : "absent");
