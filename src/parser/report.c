@@ -11,7 +11,7 @@
 struct expected {
     const char *names[32];
     size_t n;
-    bool item, value, operand, statement, clause, word;     /* kinds of things, each made of many tokens */
+    bool item, value, operand, statement, clause, word, operation;     /* kinds of things, each made of many tokens */
 };
 
 /* "'schema'" -> "schema"; other names are descriptions. */
@@ -55,6 +55,7 @@ static void classify(struct parser *p, struct expected *e, const char *const *na
     e->item = has(names, n, "a layer, as `model.program`");
     e->word = has(names, n, "a word");
     e->value = has(names, n, "a string") && has(names, n, "a number");
+    e->operation = !e->value && e->word && has(names, n, "a dotted name");
     e->operand = !e->value && has(names, n, "a number") && has(names, n, "a $symbol");
     e->statement = !session && has(names, n, "'task'") && has(names, n, "'op'") && has(names, n, "'}'");
     e->clause = e->word && has(names, n, "'from'") && has(names, n, "'}'");
@@ -71,8 +72,11 @@ static bool is_covered(const struct parser *p, const struct expected *e, const c
     static const char *const operands[] = { "a number", "a decimal number", "a $symbol", "'('", "'max'", "'min'" };
     static const char *const kinds[] = { "a lineage, as `generated`", "a role, as `input`" };
     static const char *const clauses[] = { "a word", "'from'", "'implement'", "'sharding'", "'partial'", "'owners'", "'updates'" };
+    static const char *const operations[] = { "a word", "a dotted name" };
     static const char *const never[] = { "the next statement", "an invalid token", "a repeated statement" };
     if (IS_ONE_OF(name, never) || (e->value && IS_ONE_OF(name, values)) || (e->clause && IS_ONE_OF(name, clauses)))
+        return true;
+    if (e->operation && IS_ONE_OF(name, operations))
         return true;
     if (IS_ONE_OF(name, operators) || (e->operand && IS_ONE_OF(name, operands)))
         return true;
@@ -103,6 +107,8 @@ static void collect(struct parser *p, struct expected *e, const char *const *nam
         add(e, "a value");
     if (e->operand)
         add(e, "an expression");
+    if (e->operation)
+        add(e, "an operation");
     if (e->clause)
         add(e, p->item->kind->layer == LAYER_SESSION ? "a field, as `name = value`" : "a clause");
     if (e->statement)
