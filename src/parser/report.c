@@ -228,8 +228,8 @@ static void note_results(struct parser *p, const struct expected *e, const char 
 /* `task @a local work (operations 4)`: where the operation is missing, the first clause is taken for one. */
 static void note_operation(struct parser *p)
 {
-    const struct tagged *end = p->stream + p->n - 1;
-    if (!p->stmt || p->n < 2 || end->tag != TAG_END || end[-1].tag != TAG_WORD)
+    const struct tagged *end = p->n < 4 ? NULL : &p->stream[p->n - 1];        /* name, body, operation */
+    if (!p->stmt || !end || end->tag != TAG_END || end[-1].tag != TAG_WORD)
         return;
     const struct interned *word = &p->ctx->names.atoms[end[-1].value];
     if (is_clause(stmt_entity(p->item, p->stmt), word->text, word->length))
