@@ -58,7 +58,7 @@ const struct rule ir_rules[] = {
     { "ir.operation.target", "Operations of target dialects stand only in concrete plans." },
     { "ir.operation.arity", "The operation takes another number of operands or results." },
     { "ir.statement.once", "The statement may stand once in an item. Merge the two." },
-    { "ir.lineage.missing", "Everything in a derived item says what it is from. Add `from @source`." },
+    { "ir.lineage.missing", "Everything in a derived item says what it is from. Add `from @source`, or to a dist program an `origin` for all of it." },
     { "ir.lineage.empty", "`from ()` is only for what is generated from nothing in particular." },
     { "ir.lineage.one", "Cloned and preserved things have one source." },
     { "ir.lineage.fused", "Fused things have at least two sources." },
