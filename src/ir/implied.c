@@ -69,10 +69,10 @@ static void settle_name(struct item *it, struct stmt *s, const struct entity *e)
 {
     const struct interned *name = &it->ctx->names.atoms[s->name];
     bool parsed = s->begin != NO_PLACE;
-    u32 i = 0, length;
-    for (const struct field *f = e->fields; f->kind != FIELD_END; f++, i++) {
+    u32 length;
+    for (const struct field *f = e->fields; f->kind != FIELD_END; f++) {
         u64 value = f->implied ? field_get(s, f) : 0;
-        if (f->implied == IMPLIED_PHASE && parsed && !value && !(s->written >> i & 1))
+        if (f->implied == IMPLIED_PHASE && parsed && !value && !field_is_written(it, s, f))
             field_set(it, s, f, phase_said(name, f->aux, &length));
         if (f->implied != IMPLIED_LAYER)
             continue;
@@ -117,9 +117,8 @@ bool lineage_is_implied(const struct item *it, const struct stmt *s)
 /* The phase that a name says stands behind a dot, but its layer begins where the name does. */
 static bool says_layer(const struct item *it, const struct stmt *s)
 {
-    u32 i = 0;
-    for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++, i++)
-        if (f->implied == IMPLIED_LAYER && s->written >> i & 1)
+    for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++)
+        if (f->implied == IMPLIED_LAYER && field_is_written(it, s, f))
             return true;
     return false;
 }

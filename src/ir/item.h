@@ -187,6 +187,11 @@ static inline u64 field_get(const struct stmt *s, const struct field *f)
     }
 }
 void field_set(struct item *it, struct stmt *s, const struct field *f, u64 value);
+/* Whether the text that S was parsed from says a field of its entity. */
+static inline bool field_is_written(const struct item *it, const struct stmt *s, const struct field *f)
+{
+    return s->written >> (f - stmt_entity(it, s)->fields) & 1;
+}
 /* True when the printer leaves the field out: absent, or equal to its fallback. */
 bool group_is_default(const struct stmt *s, const struct field *facts);
 static inline bool field_is_default(const struct item *it, const struct stmt *s, const struct field *f)

@@ -356,7 +356,7 @@ static void check_signature(struct verifier *v, const struct stmt *s, const stru
 static void check_multiple(struct verifier *v, const struct stmt *s, const struct field *f)
 {
     const struct field *fields = stmt_entity(v->item, s)->fields;
-    if (fields[0].kind != FIELD_DOLLAR_NAME || field_get(s, f) || !(s->written >> (f - fields) & 1) || strcmp(f->name, "multiple_of"))
+    if (fields[0].kind != FIELD_DOLLAR_NAME || field_get(s, f) || !field_is_written(v->item, s, f) || strcmp(f->name, "multiple_of"))
         return;
     verify_error(v, s, f->name, NULL, "ir.symbol.multiple_of", "%s can't be a multiple of 0", stmt_text(v->item, s));
     verify_note_legal(v, "leave the clause out where nothing is known");

@@ -106,9 +106,8 @@ static void check_origin(struct verifier *v, const struct stmt *s, const struct 
 
 static bool is_written(const struct item *it, const struct stmt *s, enum field_kind kind)
 {
-    u32 i = 0;
-    for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++, i++)
-        if (f->kind == kind && s->written >> i & 1)
+    for (const struct field *f = stmt_entity(it, s)->fields; f->kind != FIELD_END; f++)
+        if (f->kind == kind && field_is_written(it, s, f))
             return true;
     return false;
 }

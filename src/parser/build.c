@@ -244,11 +244,11 @@ void build_header(struct parser *p)
 
 static void check_required(struct parser *p, struct span at)
 {
-    u32 i = 0, required = p->map->fields[p->stmt->entity].required;
+    u32 required = p->map->fields[p->stmt->entity].required;
     if (p->item->damaged || (p->stmt->written & required) == required)
         return;
-    for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++, i++)
-        if (f->presence == REQUIRED && !(p->stmt->written >> i & 1))
+    for (const struct field *f = stmt_entity(p->item, p->stmt)->fields; f->kind != FIELD_END; f++)
+        if (f->presence == REQUIRED && !field_is_written(p->item, p->stmt, f))
             build_error(p, at, "syntax.clause.missing", "`%s` is missing: %s", f->name, f->doc);
 }
 

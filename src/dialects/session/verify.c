@@ -28,9 +28,8 @@ static void check_list(struct verifier *v, const struct stmt *s, const struct fi
 /* A 0 that stands in the text, or that no absence explains. Latencies may be 0. */
 static void check_counts(struct verifier *v, const struct stmt *s)
 {
-    u32 i = 0;
-    for (const struct field *f = stmt_entity(v->item, s)->fields; f->kind != FIELD_END; f++, i++) {
-        bool given = f->presence == REQUIRED || f->fallback || s->written >> i & 1;
+    for (const struct field *f = stmt_entity(v->item, s)->fields; f->kind != FIELD_END; f++) {
+        bool given = f->presence == REQUIRED || f->fallback || field_is_written(v->item, s, f);
         bool count = f->kind == FIELD_INTEGER ||
                      (f->kind == FIELD_FLOAT && f->offset != offsetof(struct session_profile, network_latency));
         if (count && given && !field_get(s, f))
@@ -97,7 +96,7 @@ static const struct field *field_named(const struct verifier *v, const struct st
 
 static bool is_written(const struct verifier *v, const struct stmt *s, const char *name)
 {
-    return s->written >> (field_named(v, s, name) - stmt_entity(v->item, s)->fields) & 1;
+    return field_is_written(v->item, s, field_named(v, s, name));
 }
 
 #define IN_MODE(mode) (1u << SESSION_##mode)
