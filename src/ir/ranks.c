@@ -113,18 +113,23 @@ u32 rank_set_one(struct rank_sets *r, u32 rank)
     return add_set(r, range, 1);
 }
 
-bool rank_set_has(const struct rank_sets *r, u32 set, u32 rank)
+/* The range that holds RANK, or NULL. */
+static const struct rank_range *range_at(const struct rank_set *r, u64 rank)
 {
-    const struct rank_set *s = &r->sets[set];
-    u32 low = 0, high = s->n;
+    u32 low = 0, high = r->n;
     while (low < high) {
         u32 middle = (low + high) / 2;
-        if (s->ranges[middle].last < rank)
+        if (r->ranges[middle].last < rank)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < s->n && s->ranges[low].first <= rank;
+    return low < r->n && r->ranges[low].first <= rank ? &r->ranges[low] : NULL;
+}
+
+bool rank_set_has(const struct rank_sets *r, u32 set, u32 rank)
+{
+    return range_at(&r->sets[set], rank) != NULL;
 }
 
 bool rank_sets_meet(const struct rank_sets *r, u32 a, u32 b)
@@ -214,20 +219,6 @@ bool ranks_repeat(const struct item *it, u32 handle, struct arena *scratch, u32 
 struct axis_steps {
     u64 stride, size;
 };
-
-/* The range that holds RANK, or NULL. */
-static const struct rank_range *range_at(const struct rank_set *r, u64 rank)
-{
-    u32 low = 0, high = r->n;
-    while (low < high) {
-        u32 middle = (low + high) / 2;
-        if (r->ranges[middle].last < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < r->n && r->ranges[low].first <= rank ? &r->ranges[low] : NULL;
-}
 
 static bool have_range(const struct rank_set *r, u64 first, u64 last, u64 *missing)
 {
