@@ -20,8 +20,10 @@ bool gate_refuse(const struct pass_run *r, const struct item *it, const struct s
 /* Every field of S whose name is not among ALLOWED (" name body ", blanks around each) says nothing. Else refuses. */
 bool gate_says_only(const struct pass_run *r, const struct item *it, const struct stmt *s, const char *allowed);
 
-/* S is from the one source REF of the input, as KIND. Else refuses. */
+/* S, the program's `origin`, says SAID, and SOURCE is what its tasks are from. Else refuses. */
 bool gate_is_origin(const struct pass_run *r, const struct stmt *s, atom said, atom source);
+
+/* S is from the one source REF of the input, as KIND. Else refuses. */
 bool gate_is_from(const struct pass_run *r, const struct stmt *s, u8 kind, u32 ref);
 
 #endif

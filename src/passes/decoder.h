@@ -1,4 +1,4 @@
-/* What the passes that take a coarse decoder check alike: what the contract finds, and the boundary's types. */
+/* What the passes that take a coarse decoder check and say alike: what the contract finds, the boundary's types, the origin. */
 #ifndef PASSES_DECODER_H
 #define PASSES_DECODER_H
 
