@@ -246,13 +246,21 @@ static const struct field *memory_facts(const struct item *dist)
     return NULL;
 }
 
+/* Of the task that is explained; NULL: it is no task, or of no layer. */
+static const char *layer_of(const struct why *w)
+{
+    const struct item *it = w->dist.it;
+    atom layer = w->dist.s->entity == DIST_TASK ? dist_layer(it, (const struct dist_task *)w->dist.s) : 0;
+    return layer ? context_text(it->ctx, layer) : NULL;
+}
+
 static account_facts explain_training(struct why *w, struct training *t)
 {
     const struct dist_task *task = (const struct dist_task *)w->dist.s;
     const struct dist_memory *memory = (const struct dist_memory *)w->dist.s;
+    const char *layer = layer_of(w);
     account_facts all = 0;
-    if (w->dist.s->entity == DIST_TASK && dist_layer(w->dist.it, task) && task->phase) {
-        const char *layer = context_text(w->dist.it->ctx, dist_layer(w->dist.it, task));
+    if (layer && task->phase) {
         enum training_phase phase = (enum training_phase)(PHASE_FORWARD + task->phase - DIST_FORWARD);
         if (account_training_task(w->account, &t->on, layer, phase, task->body == DIST_COLLECTIVE))
             all = out_work(w, task->work);
@@ -356,8 +364,8 @@ static account_facts explain_inference(struct why *w, const struct item *derived
     account_facts tokens = ACCOUNT(FACT_MODE) | (mode == SESSION_PREFILL || mode == SESSION_DECODE ? ACCOUNT(FACT_CONTEXT) : ACCOUNT(FACT_PROMPT));
     account_facts prefill = step.decode ? 0 : ACCOUNT(FACT_CHUNK);
     account_inference(w->account, derived->ctx->exprs, w->arena, &sizes, &on, step.decode ? ACCOUNT(FACT_MODE) : tokens | prefill, tokens | prefill);
-    if (w->dist.s->entity == DIST_TASK && dist_layer(w->dist.it, task) &&
-        account_inference_task(w->account, &on, context_text(w->dist.it->ctx, dist_layer(w->dist.it, task)), task->body == DIST_COLLECTIVE))
+    const char *layer = layer_of(w);
+    if (layer && account_inference_task(w->account, &on, layer, task->body == DIST_COLLECTIVE))
         all = out_work(w, task->work);
     for (const struct field *f = w->dist.s->entity == DIST_MEMORY ? memory_facts(w->dist.it) : NULL; f && f->kind != FIELD_END; f++) {
         struct account block = *w->account;
