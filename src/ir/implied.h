@@ -12,6 +12,12 @@
 
 #include "ir/item.h"
 
+/*
+ * The last step of a finished statement, of a parser or a pass: what it says by default gets the one form that it has in
+ * an item. Settling twice changes nothing.
+ */
+void item_settle(struct item *it, struct stmt *s);
+
 /* The phase that a task's name says, as an index in PHASES, and in *LAYER the length of the layer in front; 0: none. */
 u32 phase_said(const struct interned *name, const struct enumeration *phases, u32 *layer);
 

@@ -105,12 +105,6 @@ struct stmt *item_add_copy(struct item *it, const struct stmt *like, size_t size
 /* A value declared as a result of a task: an entity, but no statement of its own. */
 struct stmt *item_add_result(struct item *it, u32 entity);
 
-/*
- * The last step of a finished statement, of a parser or a pass: what it says by default gets the one form that it has in
- * an item (ir/implied.h). Settling twice changes nothing.
- */
-void item_settle(struct item *it, struct stmt *s);
-
 /* Enters the statement's name; returns the earlier holder of the name, or NULL. */
 struct stmt *item_declare(struct item *it, struct stmt *s);
 

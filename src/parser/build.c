@@ -2,6 +2,7 @@
 #include "parser/build.h"
 
 #include "ir/attr.h"
+#include "ir/implied.h"
 #include "lexer/text.h"
 
 #include <stdarg.h>

@@ -1,10 +1,9 @@
 #include "passes/decoder.h"
 
 #include "dialects/dist/dist.h"
-
-#include "passes/emit.h"
-
+#include "ir/implied.h"
 #include "ir/verify.h"
+#include "passes/emit.h"
 #include "support/quantity.h"
 
 const struct model_op *decoder_find(struct pass_run *r, const struct pass *other)

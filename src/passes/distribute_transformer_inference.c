@@ -10,6 +10,7 @@
 #include "passes/inference_report.h"
 #include "passes/passes.h"
 
+#include "ir/implied.h"
 #include "ir/sharding.h"
 #include "ir/verify.h"
 

@@ -9,6 +9,7 @@
 #include "passes/training_report.h"
 #include "transformer/block.h"
 
+#include "ir/implied.h"
 #include "ir/sharding.h"
 #include "ir/verify.h"
 

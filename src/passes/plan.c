@@ -2,6 +2,7 @@
 
 #include "passes/emit.h"
 
+#include "ir/implied.h"
 #include "ir/sharding.h"
 #include "ir/verify.h"
 
