@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "execute"))
-from distributed import change, judge, programs  # noqa: E402
+from distributed import changes, judge  # noqa: E402
 
 VALUES = "shard-reconstruction,reshard-completeness,cross-rank-closure,collective-matching"
 
@@ -37,19 +37,13 @@ def operation(line):
 def main(tool, n, *paths):
     n, seed = (int(i) for i in (n + ":1").split(":")[:2])
     rng, counts, faults = random.Random(seed), {}, []
-    texts = {p: open(p).read().splitlines() for p in paths}
-    chosen = [(p, q) for p in paths for q in programs(texts[p])]
     path = os.path.join(tempfile.mkdtemp(), "changed.bpir")
+    changed = changes(rng, paths, path)
     while sum(counts.values()) < n:
-        file, (name, begin, end) = rng.choice(chosen)
-        lines = change(rng, texts[file], begin, end)
-        if not lines:
-            continue
-        with open(path, "w") as out:
-            out.write("\n".join(lines) + "\n")
+        file, name, text, lines = next(changed)
         said, _ = judge(tool, path, name, rng.randrange(1000))
         counts[said] = counts.get(said, 0) + 1
-        before, after = changed_line(texts[file], lines)
+        before, after = changed_line(text, lines)
         found = refusals(tool, "all" if said == "wrong" else VALUES, name, path) if said in ("right", "wrong") else []
         if said == "wrong" and not found:
             faults.append(f"@{name} of {file} computes something else, and no checker says so:\n  {before}\n  {after}")

@@ -454,6 +454,21 @@ def begin_at(rng, lines, begin, i):
     return other_operand(rng, [""] * begin + lines[begin:], i)
 
 
+def changes(rng, paths, path):
+    """Without end: a program of the files is changed in a line, and its file written to PATH. That file, the program's
+    name, the lines before and after."""
+    texts = {p: open(p).read().splitlines() for p in paths}
+    chosen = [(p, q) for p in paths for q in programs(texts[p])]
+    while True:
+        file, (name, begin, end) = rng.choice(chosen)
+        lines = change(rng, texts[file], begin, end)
+        if not lines:
+            continue
+        with open(path, "w") as out:
+            out.write("\n".join(lines) + "\n")
+        yield file, name, texts[file], lines
+
+
 def programs(lines):
     """(name, first line, last line) of each distributed program that is from a model program of the file."""
     models = {m[1] for m in re.finditer(r"^model\.program @(\S+)", "\n".join(lines), re.M)}
@@ -479,17 +494,10 @@ def judge(tool, path, name, seed):
 def main(tool, n, *paths):
     n, seed = (int(i) for i in (n + ":1").split(":")[:2])
     rng, counts = random.Random(seed), {}
-    texts = {p: open(p).read().splitlines() for p in paths}
-    work = tempfile.mkdtemp()
-    path = os.path.join(work, "changed.bpir")
-    chosen = [(p, q) for p in paths for q in programs(texts[p])]
+    path = os.path.join(tempfile.mkdtemp(), "changed.bpir")
+    changed = changes(rng, paths, path)
     while sum(counts.values()) < n:
-        file, (name, begin, end) = rng.choice(chosen)
-        lines = change(rng, texts[file], begin, end)
-        if not lines:
-            continue
-        with open(path, "w") as out:
-            out.write("\n".join(lines) + "\n")
+        file, name, _, _ = next(changed)
         seed = rng.randrange(1000)
         said, messages = judge(tool, path, name, seed)
         counts[said] = counts.get(said, 0) + 1
